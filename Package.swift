@@ -1,0 +1,254 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// MARK: Settings
+
+/// Warnings are errors unless somebody builds an old release with a newer compiler.
+let lenient = Context.environment["HANDOFF_LENIENT"] != nil
+
+let settings: [SwiftSetting] =
+  [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+    // A release carries its Swift runtime: nothing of the toolchain is needed where it runs, and a
+    // contained plugin needs no more of the system than libc.
+    .unsafeFlags(["-static-stdlib"], .when(configuration: .release)),
+  ] + (lenient ? [] : [.treatAllWarnings(as: .error)])
+
+let linking: [LinkerSetting] = [
+  .unsafeFlags(["-static-stdlib"], .when(configuration: .release))
+]
+
+func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+func program(
+  _ name: String,
+  _ dependencies: [Target.Dependency],
+  path: String? = nil
+) -> Target {
+  .executableTarget(
+    name: name,
+    dependencies: dependencies,
+    path: path,
+    swiftSettings: settings,
+    linkerSettings: linking
+  )
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .testTarget(
+    name: name,
+    dependencies: dependencies + ["HandoffTestSupport"],
+    swiftSettings: settings
+  )
+}
+
+// MARK: C libraries, each imported by exactly one Swift target
+
+let cTargets: [Target] = [
+  .systemLibrary(name: "CAVFormat", pkgConfig: "libavformat libavcodec libavutil"),
+  .systemLibrary(name: "CCurl", pkgConfig: "libcurl"),
+  .systemLibrary(name: "CGcrypt"),
+  .systemLibrary(name: "CInotifyTools"),
+  .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3"),
+  .target(name: "CLinux"),
+  .target(
+    name: "CTOML",
+    cxxSettings: [.define("TOML_HEADER_ONLY", to: "0"), .define("TOML_SHARED_LIB", to: "1")],
+    linkerSettings: [.linkedLibrary("tomlplusplus")]
+  ),
+]
+
+// MARK: Pure: no input or output, no clock
+
+let pureTargets: [Target] = [
+  library("ContainerChecks"),
+  library("HandoffCore", ["HandoffProtocol", "Paths"]),
+  library("HandoffProtocol", ["Paths"]),
+  library("Paths"),
+]
+
+// MARK: Without domain, for adapters
+
+let foundationTargets: [Target] = [
+  library("Digests", ["CGcrypt"]),
+  library("HandoffLog", ["Paths"]),
+  library("LinuxSystem", ["CLinux", "Paths"]),
+  library("SQLite", ["CSQLite", "LinuxSystem", "Paths"]),
+]
+
+// MARK: The protocol over a socket, for both sides
+
+let wireTargets: [Target] = [
+  library("HandoffWire", ["HandoffProtocol", "LinuxSystem"])
+]
+
+// MARK: Adapters, which do not know each other
+
+let adapterTargets: [Target] = [
+  library(
+    "AssetLibrary",
+    ["Digests", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem", "Paths"]
+  ),
+  library(
+    "Destinations",
+    ["HandoffCore", "HandoffLog", "HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths"]
+  ),
+  library(
+    "DropFolders",
+    ["CInotifyTools", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem", "Paths"]
+  ),
+  library("HandoffConfig", ["CTOML", "HandoffCore", "HandoffProtocol", "Paths"]),
+  library(
+    "HandoffControl",
+    ["HandoffCore", "HandoffLog", "HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths"]
+  ),
+  library(
+    "Ledger",
+    ["Digests", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem", "Paths", "SQLite"]
+  ),
+  library(
+    "MediaProbe",
+    ["HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem", "Paths"]
+  ),
+]
+
+// MARK: The composer and the programs
+
+let programTargets: [Target] = [
+  program(
+    "handoff",
+    [
+      "HandoffConfig", "HandoffControl", "HandoffCore", "HandoffLog", "HandoffProtocol",
+      "HandoffService", "LinuxSystem", "Paths",
+    ]
+  ),
+  program(
+    "handoff-probe",
+    ["CAVFormat", "ContainerChecks", "HandoffCore", "HandoffProtocol", "LinuxSystem", "Paths"]
+  ),
+  library(
+    "HandoffService",
+    [
+      "AssetLibrary", "Destinations", "DropFolders", "HandoffConfig", "HandoffControl",
+      "HandoffCore", "HandoffLog", "HandoffProtocol", "Ledger", "LinuxSystem", "MediaProbe",
+      "Paths",
+    ]
+  ),
+]
+
+// MARK: For receivers
+
+let receiverTargets: [Target] = [
+  library("HandoffPluginKit", ["HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths"]),
+  program(
+    "handoff-archive",
+    ["Digests", "HandoffPluginKit", "LinuxSystem", "Paths"],
+    path: "Plugins/archive"
+  ),
+  program(
+    "handoff-preview",
+    ["HandoffPluginKit", "LinuxSystem", "Paths"],
+    path: "Plugins/preview"
+  ),
+  program(
+    "handoff-social",
+    ["CCurl", "HandoffPluginKit", "LinuxSystem", "Paths"],
+    path: "Plugins/social"
+  ),
+]
+
+// MARK: Tests
+
+func fixture(_ name: String, _ dependencies: [Target.Dependency], path: String) -> Target {
+  .executableTarget(name: name, dependencies: dependencies, path: path, swiftSettings: settings)
+}
+
+let testTargets: [Target] = [
+  fixture("hostile-receiver", ["LinuxSystem", "Paths"], path: "Tests/Fixtures/HostileReceiver"),
+  fixture(
+    "watch-fixture",
+    ["DropFolders", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem", "Paths"],
+    path: "Tests/Fixtures/WatchFixture"
+  ),
+  fixture(
+    "handoff-bench",
+    [
+      "AssetLibrary", "Digests", "HandoffCore", "HandoffLog", "HandoffProtocol", "Ledger",
+      "LinuxSystem", "Paths",
+    ],
+    path: "Tests/Benchmarks"
+  ),
+  library("HandoffTestSupport", ["LinuxSystem", "Paths"]),
+  tests(
+    "AssetLibraryTests",
+    ["AssetLibrary", "Digests", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem", "Paths"]
+  ),
+  tests("ContainerChecksTests", ["ContainerChecks"]),
+  tests(
+    "DestinationsTests",
+    [
+      "Destinations", "HandoffCore", "HandoffLog", "HandoffProtocol", "HandoffWire", "LinuxSystem",
+      "Paths", "hostile-receiver",
+    ]
+  ),
+  tests("DigestsTests", ["Digests"]),
+  tests(
+    "DropFoldersTests",
+    [
+      "DropFolders", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem", "Paths",
+      "watch-fixture",
+    ]
+  ),
+  tests("HandoffConfigTests", ["HandoffConfig", "HandoffCore", "HandoffProtocol", "Paths"]),
+  tests("HandoffCoreTests", ["HandoffCore", "HandoffProtocol", "Paths"]),
+  tests(
+    "HandoffPluginKitTests",
+    ["HandoffPluginKit", "HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths"]
+  ),
+  tests("HandoffProtocolTests", ["HandoffProtocol"]),
+  tests(
+    "IntegrationTests",
+    ["HandoffCore", "HandoffProtocol", "LinuxSystem", "Paths"]
+  ),
+  tests(
+    "LedgerTests",
+    ["Digests", "HandoffCore", "HandoffLog", "HandoffProtocol", "Ledger", "LinuxSystem", "Paths", "SQLite"]
+  ),
+  tests("LinuxSystemTests", ["HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths"]),
+  tests(
+    "MediaProbeTests",
+    [
+      "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem", "MediaProbe", "Paths",
+      "handoff-probe",
+    ]
+  ),
+  tests("PathsTests", ["Paths"]),
+  tests(
+    "PluginTests",
+    [
+      "HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths", "handoff-archive", "handoff-preview",
+      "handoff-social",
+    ]
+  ),
+  tests("SQLiteTests", ["LinuxSystem", "Paths", "SQLite"]),
+  tests("StyleTests", []),
+]
+
+let package = Package(
+  name: "handoff",
+  products: [
+    .executable(name: "handoff", targets: ["handoff"]),
+    .library(name: "HandoffPluginKit", targets: ["HandoffPluginKit"]),
+    .library(name: "HandoffProtocol", targets: ["HandoffProtocol"]),
+  ],
+  targets: cTargets + pureTargets + foundationTargets + wireTargets + adapterTargets
+    + programTargets + receiverTargets + testTargets,
+  cxxLanguageStandard: .cxx17
+)

@@ -1,0 +1,116 @@
+package import HandoffProtocol
+
+/// What can happen to a handoff.
+package enum HandoffEvent: Hashable, Sendable {
+  /// An attempt claims it.
+  case claim
+  /// The attempt ends before anything was sent.
+  case release
+  /// The request is about to be sent: from here on the receiver may act.
+  case submit
+  /// The receiver has taken it.
+  case accept
+  /// A valid result, by its kind.
+  case success
+  case cancelled
+  /// A failure with what it left behind, and whether another attempt is due.
+  case failure(Effect, retry: Bool)
+  /// Refused by a check of either side, with nothing done.
+  case refuse
+  /// Nobody knows what the attempt left behind.
+  case loseTrack
+  /// The receiver says that nothing happened: the attempt did not count.
+  case notReceived
+  /// The destination waits for a person.
+  case needUser
+  /// The moment has passed.
+  case expire
+  /// The sender or an operator ends it.
+  case withdraw
+  /// An operator says that it happened.
+  case adopt
+  /// An operator asks for another attempt.
+  case retry
+}
+
+/// A move that the life of a handoff does not have.
+package struct IllegalTransition: Error, Hashable, Sendable {
+  package let status: HandoffStatus
+  package let event: HandoffEvent
+
+  package init(_ status: HandoffStatus, _ event: HandoffEvent) {
+    self.status = status
+    self.event = event
+  }
+}
+
+/// The one table of legal moves. The ledger calls it inside the transaction that makes the move.
+package enum HandoffLifecycle {
+  /// The status after an event.
+  package static func status(
+    after event: HandoffEvent,
+    from status: HandoffStatus
+  ) throws(IllegalTransition) -> HandoffStatus {
+    let next: HandoffStatus? =
+      switch status {
+      case .pending: afterPending(event)
+      case .leased: afterLeased(event)
+      case .submitted, .accepted: afterSubmission(event)
+      case .outcomeUnknown, .needsUser: afterDoubt(event)
+      case .failed: event == .retry ? .pending : nil
+      case .succeeded, .cancelled, .refused, .expired: nil
+      }
+    guard let next else { throw IllegalTransition(status, event) }
+    return next
+  }
+
+  private static func afterPending(_ event: HandoffEvent) -> HandoffStatus? {
+    switch event {
+    case .claim: .leased
+    case .refuse: .refused
+    case .failure(.none, retry: false): .failed
+    case .expire: .expired
+    case .withdraw: .cancelled
+    default: nil
+    }
+  }
+
+  private static func afterLeased(_ event: HandoffEvent) -> HandoffStatus? {
+    switch event {
+    case .release, .failure(.none, retry: true): .pending
+    case .submit: .submitted
+    case .refuse: .refused
+    case .failure(.none, retry: false): .failed
+    case .expire: .expired
+    case .withdraw: .cancelled
+    default: nil
+    }
+  }
+
+  private static func afterSubmission(_ event: HandoffEvent) -> HandoffStatus? {
+    switch event {
+    case .accept: .accepted
+    case .success, .adopt: .succeeded
+    case .cancelled, .withdraw: .cancelled
+    case .refuse: .refused
+    case .failure(.none, retry: true), .notReceived: .pending
+    case .failure(.none, retry: false), .failure(.applied, _): .failed
+    case .failure(.unknown, _), .loseTrack: .outcomeUnknown
+    case .needUser: .needsUser
+    case .expire: .expired
+    default: nil
+    }
+  }
+
+  private static func afterDoubt(_ event: HandoffEvent) -> HandoffStatus? {
+    switch event {
+    case .accept: .accepted
+    case .success, .adopt: .succeeded
+    case .cancelled, .withdraw: .cancelled
+    case .failure(.none, retry: false), .failure(.applied, _): .failed
+    case .failure(.none, retry: true), .notReceived, .retry: .pending
+    case .expire: .expired
+    default: nil
+    }
+  }
+}
