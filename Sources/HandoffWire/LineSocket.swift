@@ -26,17 +26,17 @@ final class LineSocket: Sendable {
   private let state: Mutex<State>
   private static let chunkSize = 65_536
 
-  /// - Parameter limit: the longest line, in bytes.
+  /// Takes a connected socket; the limit is that of one line, in bytes.
   init(_ socket: FileDescriptor, limit: Int) {
     self.socket = socket
     self.limit = limit
     state = Mutex(State(framer: LineFramer(limit: limit)))
   }
 
-  /// Waits for the next line; nil when the peer has ended after a whole line. One caller at a time.
+  /// Waits for the next line; nil when the peer has ended after a whole line.
   ///
-  /// - Throws: `CancellationError`; ``ProtocolError`` for a line that is too long or was not finished;
-  ///   ``SystemError``.
+  /// One caller at a time. Throws `CancellationError`; ``ProtocolError`` for a line that is too long or
+  /// was not finished; ``SystemError``.
   func nextLine() async throws -> [UInt8]? {
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in

@@ -30,14 +30,16 @@ package final class RPCPeer: Sendable {
   private let concurrency: Int
   private let handler: Handler
   private let state = Mutex(State())
-  /// Messages of the peer that wait for a free place. More calls are answered "busy"; more
+  /// Messages of the peer that wait for a free place.
+  ///
+  /// More calls are answered "busy"; more
   /// notifications, which are signs of life and log lines, are dropped.
   private static let maximumWaiting = 4096
 
-  /// - Parameters:
-  ///   - socket: connected; the peer takes care of it from now on.
-  ///   - limit: the longest line in either direction, in bytes.
-  ///   - concurrency: calls of the other side that are handled at once.
+  /// Takes care of a connected socket from now on.
+  ///
+  /// The limit is that of a line in either direction, in bytes; the concurrency is the number of calls
+  /// of the other side that are handled at once.
   package init(
     socket: FileDescriptor,
     limit: Int = RPCMessage.maximumSize,
@@ -74,8 +76,8 @@ package final class RPCPeer: Sendable {
 
   /// Calls the other side and waits for its answer.
   ///
-  /// - Parameter time: the longest wait; nil waits as long as the connection lasts.
-  /// - Throws: ``RPCMessage/Failure`` if it answers so, ``PeerError``, `CancellationError`.
+  /// Without a time it waits as long as the connection lasts. Throws ``RPCMessage/Failure`` if the
+  /// other side answers so, ``PeerError``, `CancellationError`.
   package func call(
     _ method: String,
     _ params: JSONValue = .object([:]),

@@ -16,15 +16,15 @@ package enum Directory {
     }
   }
 
-  /// Everything in a folder but `.` and `..`, in no order. A symbolic link to a folder is refused.
+  /// Everything in a folder but `.` and `..`, in no order.
+  ///
+  /// A symbolic link to a folder is refused with `ENOTDIR` or `ELOOP`.
   package static func entries(of path: BytePath) throws(SystemError) -> [Entry] {
     let folder = try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
     return try entries(of: folder, path)
   }
 
-  /// Everything in an open folder but `.` and `..`, in no order.
-  ///
-  /// - Parameter path: for errors.
+  /// Everything in an open folder but `.` and `..`, in no order; the path is for errors.
   package static func entries(
     of folder: FileDescriptor,
     _ path: BytePath? = nil

@@ -2,7 +2,9 @@ import CLinux
 package import Glibc
 package import Paths
 
-/// What keeps a file's name and bytes over a crash. Every call is a point of the ``FaultPlan``.
+/// What keeps a file's name and bytes over a crash.
+///
+/// Every call is a point of the ``FaultPlan``.
 package enum DurableFile {
   /// Renames without replacing: `EEXIST` if the new name is taken; see renameat2(2).
   package static func renameNoReplace(
@@ -86,8 +88,9 @@ package enum DurableFile {
 }
 
 extension FileDescriptor {
-  /// Opens a file below a folder without following any symbolic link and without leaving the folder;
-  /// see openat2(2). `ELOOP` and `EXDEV` mean that the path tried to.
+  /// Opens a file below a folder without following any symbolic link and without leaving the folder.
+  ///
+  /// See openat2(2). `ELOOP` and `EXDEV` mean that the path tried to.
   package static func openBeneath(
     _ path: BytePath,
     _ flags: CInt,

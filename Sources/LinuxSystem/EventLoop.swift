@@ -30,9 +30,9 @@ package final class EventLoop: Sendable {
   /// The loop for everything that is not slow.
   package static let process = EventLoop("events")
 
-  /// Starts the thread. If the system has none to give, every registration throws that error.
+  /// Starts the thread; debuggers show the first 15 bytes of its name.
   ///
-  /// - Parameter name: shown in debuggers; at most 15 bytes of it.
+  /// If the system has none to give, every registration throws that error.
   package init(_ name: String) {
     core = EventLoopCore()
     core.start(name)

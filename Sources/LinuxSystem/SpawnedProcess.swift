@@ -38,7 +38,9 @@ package final class SpawnedProcess: Sendable {
   /// How it ended, once it has; nil while it runs.
   package var exitStatus: ExitStatus? { core.exitStatus }
 
-  /// Waits for the end of the process itself, not of what it leaves behind. Not cancellable.
+  /// Waits for the end of the process itself, not of what it leaves behind.
+  ///
+  /// Not cancellable.
   nonisolated(nonsending) package func exit() async -> ExitStatus {
     await withCheckedContinuation { core.whenExited($0) }
   }
@@ -48,7 +50,9 @@ package final class SpawnedProcess: Sendable {
     core.signalGroup(signal)
   }
 
-  /// Ends the whole group and waits for it: SIGTERM, a time to clean up, SIGKILL. Not cancellable.
+  /// Ends the whole group and waits for it: SIGTERM, a time to clean up, SIGKILL.
+  ///
+  /// Not cancellable.
   nonisolated(nonsending) package func terminate(grace: Duration) async -> ExitStatus {
     core.signalGroup(SIGTERM)
     // A stopped process takes the signal only once it runs again.

@@ -2,7 +2,9 @@ import CLinux
 package import Glibc
 package import Paths
 
-/// Stream sockets between processes of this machine; see unix(7). No call raises SIGPIPE.
+/// Stream sockets between processes of this machine; see unix(7).
+///
+/// No call raises SIGPIPE.
 package enum UnixSocket {
   /// Two sockets that are connected to each other.
   package static func pair() throws(SystemError) -> (FileDescriptor, FileDescriptor) {
@@ -13,9 +15,8 @@ package enum UnixSocket {
 
   /// Makes a socket file and listens on it.
   ///
-  /// A file that nobody listens on any more is replaced; `EADDRINUSE` means that somebody does.
-  ///
-  /// - Parameter permissions: of the file, from its first moment on.
+  /// The file has its permissions from the first moment on. One that nobody listens on any more is
+  /// replaced; `EADDRINUSE` means that somebody does.
   package static func listen(
     _ path: BytePath,
     permissions: mode_t = 0o600
