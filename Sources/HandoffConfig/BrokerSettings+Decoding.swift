@@ -56,7 +56,10 @@ extension LibrarySettings {
       if let reserve = Quantities.reserve(text) {
         self.reserve = reserve
       } else {
-        reader.report("reserve", "\(text.quoted) is neither a share, as \"5%\", nor a size, as \"10GB\"")
+        reader.report(
+          "reserve",
+          "\(text.quoted) is neither a share, as \"5%\", nor a size, as \"10GB\""
+        )
       }
     }
     if let text = reader.text("retention"), text != "keep" {

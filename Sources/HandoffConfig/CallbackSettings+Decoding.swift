@@ -47,7 +47,10 @@ extension SecretReference {
   init?(_ key: String, of reader: TableReader) {
     if let node = reader.node(key), case .string = node.content {
       // The sentence does not repeat what may be the secret itself.
-      reader.report(key, "a secret is never written here; say { env = \"NAME\" } or { file = \"…\" }")
+      reader.report(
+        key,
+        "a secret is never written here; say { env = \"NAME\" } or { file = \"…\" }"
+      )
       return nil
     }
     let table = reader.table(key)

@@ -84,7 +84,10 @@ struct ConfigurationDraft {
       while let next = waiting.popLast() {
         if next == destination.name {
           let path = "destination.\(destination.name).after"
-          context.report("\(path): it waits for itself, through \(Self.list(seen, or: next))", at: path)
+          context.report(
+            "\(path): it waits for itself, through \(Self.list(seen, or: next))",
+            at: path
+          )
           break
         }
         if seen.insert(next).inserted { waiting += after[next] ?? [] }

@@ -2,12 +2,14 @@ import HandoffProtocol
 import Paths
 
 extension TableReader {
-  /// A table of somebody else's keys as it is, with texts that begin with `./` made absolute.
-  func plainValue(_ key: String) -> JSONValue {
+  /// A table of somebody else's keys as it is.
+  ///
+  /// - Parameter resolvingPaths: texts that begin with `./` are made absolute.
+  func plainValue(_ key: String, resolvingPaths: Bool = true) -> JSONValue {
     var members: [String: JSONValue] = [:]
     for member in tableMembers(key) {
       members[member.key] = plain(member.node, at: "\(name(key)).\(member.key)") { text in
-        text.hasPrefix("./") ? context.absolute(text).lossyText : text
+        resolvingPaths && text.hasPrefix("./") ? context.absolute(text).lossyText : text
       }
     }
     return .object(members)

@@ -54,7 +54,8 @@ extension ConfigurationDraft {
       + callbacks.keys.map(\.text).sorted().map { ("callback.\($0)", "a callback") }
   }
 
-  private static func chosen(_ features: [(isAsked: Bool, path: String, name: String)]) -> [Feature] {
+  private static func chosen(_ features: [(isAsked: Bool, path: String, name: String)]) -> [Feature]
+  {
     features.filter(\.isAsked).map { ($0.path, $0.name) }
   }
 }

@@ -9,7 +9,9 @@ enum WebAddress {
     }
     let scheme = text[..<colon].lowercased()
     if schemes.isEmpty {
-      if ["javascript", "data", "file"].contains(scheme) { return "a \(scheme) URL is not allowed" }
+      if ["javascript", "data", "file"].contains(scheme) {
+        return "a \(scheme) URL is not allowed"
+      }
     } else if !schemes.contains(scheme) {
       return "no \(schemes.joined(separator: " or ")) URL"
     }
