@@ -27,6 +27,11 @@ func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target
   .target(name: name, dependencies: dependencies, swiftSettings: settings)
 }
 
+/// A target under the MIT licence: what other people's programs link, and what that stands on.
+func openLibrary(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: dependencies, exclude: ["LICENSE"], swiftSettings: settings)
+}
+
 func program(
   _ name: String,
   _ dependencies: [Target.Dependency],
@@ -57,7 +62,7 @@ let cTargets: [Target] = [
   .systemLibrary(name: "CGcrypt"),
   .systemLibrary(name: "CInotifyTools"),
   .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3"),
-  .target(name: "CLinux"),
+  .target(name: "CLinux", exclude: ["LICENSE"]),
   .target(
     name: "CTOML",
     cxxSettings: [.define("TOML_HEADER_ONLY", to: "0"), .define("TOML_SHARED_LIB", to: "1")],
@@ -70,8 +75,8 @@ let cTargets: [Target] = [
 let pureTargets: [Target] = [
   library("ContainerChecks"),
   library("HandoffCore", ["HandoffProtocol", "Paths"]),
-  library("HandoffProtocol", ["Paths"]),
-  library("Paths"),
+  openLibrary("HandoffProtocol", ["Paths"]),
+  openLibrary("Paths"),
 ]
 
 // MARK: Without domain, for adapters
@@ -79,14 +84,14 @@ let pureTargets: [Target] = [
 let foundationTargets: [Target] = [
   library("Digests", ["CGcrypt"]),
   library("HandoffLog", ["Paths"]),
-  library("LinuxSystem", ["CLinux", "Paths"]),
+  openLibrary("LinuxSystem", ["CLinux", "Paths"]),
   library("SQLite", ["CSQLite", "LinuxSystem", "Paths"]),
 ]
 
 // MARK: The protocol over a socket, for both sides
 
 let wireTargets: [Target] = [
-  library("HandoffWire", ["HandoffProtocol", "LinuxSystem"])
+  openLibrary("HandoffWire", ["HandoffProtocol", "LinuxSystem"])
 ]
 
 // MARK: Adapters, which do not know each other
@@ -146,7 +151,10 @@ let programTargets: [Target] = [
 // MARK: For receivers
 
 let receiverTargets: [Target] = [
-  library("HandoffPluginKit", ["HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths"]),
+  openLibrary(
+    "HandoffPluginKit",
+    ["HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths"]
+  ),
   program(
     "handoff-archive",
     ["Digests", "HandoffPluginKit", "LinuxSystem", "Paths"],
