@@ -2,8 +2,11 @@
 public struct HandoffResult: Sendable {
   /// How it ended.
   public enum Outcome: Hashable, Sendable {
+    /// Done; the output is the receiver's own.
     case success(output: [String: JSONValue])
+    /// Given up on purpose; the error says what is left of it.
     case cancelled(ResultError?)
+    /// Not done, or not for certain.
     case failure(ResultError)
   }
 
@@ -11,6 +14,7 @@ public struct HandoffResult: Sendable {
   public var protocolVersion: Int
   /// The token of the request that it answers.
   public var state: StateToken
+  /// How it ended.
   public var outcome: Outcome
 
   /// The largest document, in bytes.
@@ -26,10 +30,13 @@ public struct HandoffResult: Sendable {
 
 /// Why a request did not succeed.
 public struct ResultError: Hashable, Sendable, Codable, Error {
+  /// The protocol's name for it.
   public var code: ErrorCode
   /// One sentence for a person.
   public var message: String
+  /// What is left at the destination.
   public var effect: Effect
+  /// When another attempt makes sense.
   public var retry: RetryAdvice
   /// Seconds; only with ``RetryAdvice/later``.
   public var retryAfter: Int?

@@ -1,11 +1,18 @@
 /// A JSON value of any shape, for members whose content is not the protocol's business.
 public enum JSONValue: Hashable, Sendable {
+  /// `null`.
   case null
+  /// `true` or `false`.
   case bool(Bool)
+  /// A number that is an integer of 64 bits.
   case integer(Int64)
+  /// Any other number.
   case number(Double)
+  /// A text.
   case string(String)
+  /// A list.
   case array([JSONValue])
+  /// Members by name.
   case object([String: JSONValue])
 
   /// The member of an object, or nil for another shape or a missing member.

@@ -11,6 +11,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     self.milliseconds = milliseconds
   }
 
+  /// The left moment is the earlier one.
   public static func < (left: Timestamp, right: Timestamp) -> Bool {
     left.milliseconds < right.milliseconds
   }
@@ -37,7 +38,8 @@ public struct Timestamp: Hashable, Comparable, Sendable {
       + "\(pad(time / 60_000 % 60, 2)):\(pad(time / 1000 % 60, 2)).\(pad(time % 1000, 3))Z"
   }
 
-  /// Reads RFC 3339 with `Z` or a numeric offset and any count of fraction digits; nil for anything else.
+  /// Reads RFC 3339 with `Z` or a numeric offset and any count of fraction digits; nil for anything
+  /// else.
   public init?(rfc3339 text: String) {
     var rest = Substring(text)
     func number(_ width: Int) -> Int64? {
@@ -66,7 +68,8 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     var offset: Int64 = 0
     if !skip("Zz") {
       let sign: Int64 = rest.first == "-" ? -1 : 1
-      guard skip("+-"), let hours = number(2), skip(":"), let minutes = number(2) else { return nil }
+      guard skip("+-"), let hours = number(2), skip(":"), let minutes = number(2)
+      else { return nil }
       offset = sign * (hours * 60 + minutes)
     }
     guard rest.isEmpty else { return nil }
