@@ -146,20 +146,23 @@ let programTargets: [Target] = [
 // MARK: For receivers
 
 let receiverTargets: [Target] = [
-  library("HandoffPluginKit", ["HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths"]),
+  library(
+    "HandoffPluginKit",
+    ["Digests", "HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths"]
+  ),
   program(
     "handoff-archive",
-    ["Digests", "HandoffPluginKit", "LinuxSystem", "Paths"],
+    ["Digests", "HandoffPluginKit", "HandoffProtocol", "LinuxSystem", "Paths"],
     path: "Plugins/archive"
   ),
   program(
     "handoff-preview",
-    ["HandoffPluginKit", "LinuxSystem", "Paths"],
+    ["HandoffPluginKit", "HandoffProtocol", "LinuxSystem", "Paths"],
     path: "Plugins/preview"
   ),
   program(
     "handoff-social",
-    ["CCurl", "HandoffPluginKit", "LinuxSystem", "Paths"],
+    ["CCurl", "HandoffPluginKit", "HandoffProtocol", "LinuxSystem", "Paths"],
     path: "Plugins/social"
   ),
 ]
