@@ -82,7 +82,7 @@ let pureTargets: [Target] = [
 // MARK: Without domain, for adapters
 
 let foundationTargets: [Target] = [
-  library("Digests", ["CGcrypt"]),
+  openLibrary("Digests", ["CGcrypt"]),
   library("HandoffLog", ["Paths"]),
   openLibrary("LinuxSystem", ["CLinux", "Paths"]),
   library("SQLite", ["CSQLite", "LinuxSystem", "Paths"]),
@@ -153,21 +153,21 @@ let programTargets: [Target] = [
 let receiverTargets: [Target] = [
   openLibrary(
     "HandoffPluginKit",
-    ["HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths"]
+    ["Digests", "HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths"]
   ),
   program(
     "handoff-archive",
-    ["Digests", "HandoffPluginKit", "LinuxSystem", "Paths"],
+    ["Digests", "HandoffPluginKit", "HandoffProtocol", "LinuxSystem", "Paths"],
     path: "Plugins/archive"
   ),
   program(
     "handoff-preview",
-    ["HandoffPluginKit", "LinuxSystem", "Paths"],
+    ["HandoffPluginKit", "HandoffProtocol", "LinuxSystem", "Paths"],
     path: "Plugins/preview"
   ),
   program(
     "handoff-social",
-    ["CCurl", "HandoffPluginKit", "LinuxSystem", "Paths"],
+    ["CCurl", "HandoffPluginKit", "HandoffProtocol", "LinuxSystem", "Paths"],
     path: "Plugins/social"
   ),
 ]
