@@ -3,8 +3,9 @@ import HandoffProtocol
 import Paths
 
 extension Configuration {
-  /// Every setting that is in force, as TOML, with the line of the file that it comes from or `default`.
-  /// Secrets are shown as the references that they are; paths are absolute.
+  /// Every setting that is in force, as TOML, each with the line of the file that it comes from.
+  ///
+  /// Where the file says nothing, `default` stands instead of the line. Secrets are shown as the references that they are; paths are absolute.
   package var effectiveText: String {
     var writer = EffectiveWriter(places: places)
     broker.write(to: &writer)

@@ -34,6 +34,7 @@ package struct Configuration: Sendable {
   ///   - directory: the absolute folder that relative paths are relative to.
   ///   - resolve: the path with the symbolic links of its existing parents resolved (realpath(3)); it
   ///     is called with absolute paths only.
+  /// - Returns: the configuration, which may still ask for what is not built yet.
   /// - Throws: a syntax error alone, or everything that is wrong with the meaning.
   package static func decode(
     bytes: [UInt8],

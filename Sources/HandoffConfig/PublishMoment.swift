@@ -25,10 +25,9 @@ package enum PublishMoment: Hashable, Sendable {
     }
   }
 
-  /// The moment.
+  /// The moment, found with how many seconds the host's zone is ahead of UTC at a local time.
   ///
-  /// - Parameter secondsEast: how far the host's zone is ahead of UTC at a local time, which is given as
-  ///   the moment it would be in UTC.
+  /// The zone is asked with the moment that the local time would be in UTC.
   package func timestamp(secondsEast: (Timestamp) -> Int) -> Timestamp {
     switch self {
     case .moment(let moment): moment

@@ -36,6 +36,7 @@ package struct Sidecar: Hashable, Sendable {
   ///   - file: its path, for messages.
   ///   - folder: the drop folder that its export is in.
   ///   - callbacks: the configured callback ids.
+  /// - Returns: what it chooses.
   /// - Throws: a syntax error alone, or everything that is wrong with the meaning.
   package static func decode(
     bytes: [UInt8],

@@ -2,9 +2,7 @@ import HandoffProtocol
 import Paths
 
 extension TableReader {
-  /// A table of somebody else's keys as it is.
-  ///
-  /// - Parameter resolvingPaths: texts that begin with `./` are made absolute.
+  /// A table of somebody else's keys as it is; texts that begin with `./` are made absolute if asked.
   func plainValue(_ key: String, resolvingPaths: Bool = true) -> JSONValue {
     var members: [String: JSONValue] = [:]
     for member in tableMembers(key) {

@@ -10,7 +10,7 @@ struct TableReader {
   let shape: String
   private let members: [TOMLMember]
 
-  /// - Parameter members: none for a table that the file does not have.
+  /// Reads nothing yet; a table that the file does not have has no members.
   init(_ members: [TOMLMember], path: String, shape: String, context: DecodingContext) {
     self.context = context
     self.path = path

@@ -2,7 +2,7 @@
 enum WebAddress {
   /// A sentence, or nil for a URL that may be used.
   ///
-  /// - Parameter schemes: those that are allowed; empty for any but `javascript`, `data` and `file`.
+  /// An empty list of schemes allows any but `javascript`, `data` and `file`.
   static func fault(_ text: String, schemes: [String] = ["https", "http"]) -> String? {
     guard let colon = text.firstIndex(of: ":"), isScheme(text[..<colon]) else {
       return "no URL: it has no scheme"

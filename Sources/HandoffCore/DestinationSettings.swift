@@ -27,8 +27,10 @@ package struct DestinationSettings: Hashable, Sendable {
 
   package var name: DestinationName
   package var transport: Transport
-  /// The program and its arguments, for `plugin` and `exec`, or the opener, for `url`; a name without a
-  /// slash is looked for beside `handoff`, then on PATH. With a slash, the first element is absolute.
+  /// The program and its arguments, for `plugin` and `exec`, or the opener, for `url`.
+  ///
+  /// A program without a slash is looked for beside `handoff`, then on PATH; one with a slash is
+  /// absolute.
   package var command: [String]
   /// Where requests go: an address for `http`, a scheme's URL for `url`.
   package var url: String?
