@@ -196,7 +196,10 @@ let testTargets: [Target] = [
   library("HandoffTestSupport", ["LinuxSystem", "Paths"]),
   tests(
     "AssetLibraryTests",
-    ["AssetLibrary", "Digests", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem", "Paths"]
+    [
+      "AssetLibrary", "Digests", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem",
+      "Paths",
+    ]
   ),
   tests("ContainerChecksTests", ["ContainerChecks"]),
   tests(
@@ -227,7 +230,10 @@ let testTargets: [Target] = [
   ),
   tests(
     "LedgerTests",
-    ["Digests", "HandoffCore", "HandoffLog", "HandoffProtocol", "Ledger", "LinuxSystem", "Paths", "SQLite"]
+    [
+      "Digests", "HandoffCore", "HandoffLog", "HandoffProtocol", "Ledger", "LinuxSystem", "Paths",
+      "SQLite",
+    ]
   ),
   tests("LinuxSystemTests", ["HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths"]),
   tests(
@@ -241,7 +247,8 @@ let testTargets: [Target] = [
   tests(
     "PluginTests",
     [
-      "HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths", "handoff-archive", "handoff-preview",
+      "HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths", "handoff-archive",
+      "handoff-preview",
       "handoff-social",
     ]
   ),

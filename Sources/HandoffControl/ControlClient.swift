@@ -23,7 +23,7 @@ package enum ControlClient {
   private static func connect(_ socket: BytePath) throws -> FileDescriptor {
     do {
       return try UnixSocket.connect(socket)
-    } catch where [ENOENT, ECONNREFUSED].contains(error.errno) {
+    } catch  where [ENOENT, ECONNREFUSED].contains(error.errno) {
       throw ControlError(.unavailable, "the broker is not running (\(socket.displayText))")
     } catch {
       throw ControlError(.unavailable, "the broker cannot be reached: \(error)")
@@ -36,7 +36,8 @@ package enum ControlClient {
     _ question: JSONValue
   ) async throws -> JSONValue {
     let peer = RPCPeer(socket: connection, limit: ControlServer.maximumAnswer) {
-      method, _ throws(RPCMessage.Failure) in
+      method,
+      _ throws(RPCMessage.Failure) in
       throw .unsupported(method)
     }
     return try await withThrowingTaskGroup(of: Void.self) { group in

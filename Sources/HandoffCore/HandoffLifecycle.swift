@@ -44,7 +44,9 @@ package struct IllegalTransition: Error, Hashable, Sendable {
   }
 }
 
-/// The one table of legal moves. The ledger calls it inside the transaction that makes the move.
+/// The one table of legal moves.
+///
+/// The ledger calls it inside the transaction that makes the move.
 package enum HandoffLifecycle {
   /// The status after an event.
   package static func status(

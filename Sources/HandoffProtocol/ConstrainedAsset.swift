@@ -1,4 +1,6 @@
-/// What constraints look at: the facts of one asset. Both sides check with the same rules.
+/// What constraints look at: the facts of one asset.
+///
+/// Both sides check with the same rules.
 public struct ConstrainedAsset: Sendable, Hashable {
   /// Named in the error when it is the one at fault.
   public var localIdentifier: LocalIdentifier
@@ -73,7 +75,10 @@ extension Constraints {
       return refuse(.unsupportedMedia, "\(asset.width) pixels wide, at most \(maxWidth) are taken")
     }
     if let maxHeight, asset.height > maxHeight {
-      return refuse(.unsupportedMedia, "\(asset.height) pixels high, at most \(maxHeight) are taken")
+      return refuse(
+        .unsupportedMedia,
+        "\(asset.height) pixels high, at most \(maxHeight) are taken"
+      )
     }
     return nil
   }

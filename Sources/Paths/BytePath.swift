@@ -17,6 +17,7 @@ public struct BytePath: Hashable, Comparable, Sendable {
     self.init(text.utf8)
   }
 
+  /// Compares byte by byte.
   public static func < (left: BytePath, right: BytePath) -> Bool {
     left.bytes.lexicographicallyPrecedes(right.bytes)
   }
@@ -68,6 +69,7 @@ public struct BytePath: Hashable, Comparable, Sendable {
   /// This path with one more part, or several.
   ///
   /// - Parameter other: a relative path; an absolute one replaces this path, as it would in a shell.
+  /// - Returns: the longer path.
   public func appending(_ other: BytePath) -> BytePath {
     if other.isAbsolute || isEmpty { return other }
     if other.isEmpty { return self }
@@ -93,7 +95,9 @@ public struct BytePath: Hashable, Comparable, Sendable {
     return BytePath(bytes[(base.count + 1)...])
   }
 
-  /// The folder holds this path, or is it. Compares bytes only; resolve symbolic links first.
+  /// The folder holds this path, or is it.
+  ///
+  /// Compares bytes only; resolve symbolic links first.
   public func isInside(_ folder: BytePath) -> Bool {
     relative(to: folder) != nil
       || bytes.trimmingTrailing(Self.slash) == folder.bytes.trimmingTrailing(Self.slash)
@@ -103,7 +107,7 @@ public struct BytePath: Hashable, Comparable, Sendable {
   private static let dot = UInt8(ascii: ".")
 }
 
-extension Array<UInt8> {
+extension [UInt8] {
   fileprivate func trimmingTrailing(_ byte: UInt8) -> ArraySlice<UInt8> {
     var end = endIndex
     while end > startIndex + 1, self[end - 1] == byte { end -= 1 }
