@@ -11,9 +11,18 @@ struct Inspection {
   private var worst = Finding.Outcome.passed
 
   /// Makes the verdict on an open file.
-  static func verdict(_ descriptor: FileDescriptor) -> ProbeVerdict {
+  ///
+  /// - Parameter expected: the size that the caller has seen, in bytes; another one means that it changes.
+  static func verdict(_ descriptor: FileDescriptor, expected: Int64? = nil) -> ProbeVerdict {
     do {
       let size = try descriptor.status().size
+      if let expected, expected != size {
+        let detail = "the size changed from \(expected) to \(size) bytes"
+        return ProbeVerdict(
+          .incomplete,
+          evidence: [Evidence(.structure, passed: false, detail)]
+        )
+      }
       var inspection = Inspection(descriptor, size: size)
       return try inspection.run()
     } catch let error as VideoFile.OpenError {
@@ -152,17 +161,13 @@ extension VideoStream {
   fileprivate var leavesOpen: Bool { codec == nil || width <= 0 || height <= 0 }
 }
 
-/// `SEEK_HOLE` of lseek(2), which glibc shows to GNU programs only.
-private let seekHole: CInt = 4
-
 extension FileDescriptor {
-  /// Where the first hole is; the file's size where there is none, or where the file system has no holes.
+  /// Where the first hole is, with the position put back: the sender of the descriptor shares it.
   fileprivate func firstHole(size: Int64) throws(SystemError) -> Int64 {
     guard size > 0 else { return 0 }
-    // lseek moves the position, which the sender of the descriptor shares: it is put back.
     let position = try checked("lseek") { lseek(rawValue, 0, SEEK_CUR) }
-    let hole = try checked("lseek") { lseek(rawValue, 0, seekHole) }
+    let hole = try firstHole()
     try checked("lseek") { lseek(rawValue, position, SEEK_SET) }
-    return Int64(hole)
+    return hole
   }
 }
