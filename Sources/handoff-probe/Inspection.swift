@@ -57,7 +57,12 @@ struct Inspection {
       note(.structure, Finding(.incomplete, "nothing is written at the beginning yet"))
       return verdict()
     case .other(let what):
-      note(.video, Finding(.unsuitable, what))
+      let zeros = try ZeroTail.length(source)
+      if zeros >= 512 {
+        note(.structure, Finding(.incomplete, "\(what) yet: it ends in \(zeros) zero bytes"))
+      } else {
+        note(.video, Finding(.unsuitable, what))
+      }
       return verdict()
     case .video(let found): kind = found
     }
@@ -104,7 +109,9 @@ struct Inspection {
       return try VideoFile(descriptor, size: source.size, kind: kind)
     } catch {
       if error.isOurs { throw error }
-      note(.video, Finding(.unsuitable, "the header cannot be read: \(error.text)"))
+      // Where nothing declares an end, the rest of the header may still come.
+      let outcome: Finding.Outcome = kind.needsStreamInfo ? .incomplete : .unsuitable
+      note(.video, Finding(outcome, "the header cannot be read: \(error.text)"))
       return nil
     }
   }
