@@ -61,8 +61,8 @@ enum RIFFChunks {
   }
 
   private static func detail(_ source: ByteSource, _ count: Int, _ end: Int64) -> String {
-    let what = count == 1 ? "the RIFF chunk" : "\(count) RIFF chunks"
+    let what = count == 1 ? "one RIFF chunk" : "\(count) RIFF chunks"
     let rest = source.size - end
-    return rest > 1 ? "\(what) whole, followed by \(rest) bytes more" : "\(what) filling the file"
+    return rest > 1 ? "\(what), followed by \(rest) bytes more" : "\(what) from end to end"
   }
 }

@@ -37,8 +37,10 @@ package enum ZeroTail {
       return Finding(.incomplete, "the file ends in \(length) zero bytes that were never written")
     }
     let inside = farthest.end - max(start, farthest.offset)
-    if inside < threshold { return Finding(.passed, "only unused bytes at the end are zeros") }
     let isWhole = inside >= farthest.size
+    guard inside >= threshold || isWhole else {
+      return Finding(.passed, "only unused bytes at the end are zeros")
+    }
     if tolerance == .none || (isWhole && tolerance == .padding) {
       return Finding(.incomplete, "the last packet ends in \(inside) zero bytes")
     }

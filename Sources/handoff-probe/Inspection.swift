@@ -11,9 +11,18 @@ struct Inspection {
   private var worst = Finding.Outcome.passed
 
   /// Makes the verdict on an open file.
-  static func verdict(_ descriptor: FileDescriptor) -> ProbeVerdict {
+  ///
+  /// - Parameter expected: the size that the caller has seen, in bytes; another one means that it changes.
+  static func verdict(_ descriptor: FileDescriptor, expected: Int64? = nil) -> ProbeVerdict {
     do {
       let size = try descriptor.status().size
+      if let expected, expected != size {
+        let detail = "the size changed from \(expected) to \(size) bytes"
+        return ProbeVerdict(
+          .incomplete,
+          evidence: [Evidence(.structure, passed: false, detail)]
+        )
+      }
       var inspection = Inspection(descriptor, size: size)
       return try inspection.run()
     } catch let error as VideoFile.OpenError {
@@ -48,7 +57,12 @@ struct Inspection {
       note(.structure, Finding(.incomplete, "nothing is written at the beginning yet"))
       return verdict()
     case .other(let what):
-      note(.video, Finding(.unsuitable, what))
+      let zeros = try ZeroTail.length(source)
+      if zeros >= 512 {
+        note(.structure, Finding(.incomplete, "\(what) yet: it ends in \(zeros) zero bytes"))
+      } else {
+        note(.video, Finding(.unsuitable, what))
+      }
       return verdict()
     case .video(let found): kind = found
     }
@@ -95,7 +109,9 @@ struct Inspection {
       return try VideoFile(descriptor, size: source.size, kind: kind)
     } catch {
       if error.isOurs { throw error }
-      note(.video, Finding(.unsuitable, "the header cannot be read: \(error.text)"))
+      // Where nothing declares an end, the rest of the header may still come.
+      let outcome: Finding.Outcome = kind.needsStreamInfo ? .incomplete : .unsuitable
+      note(.video, Finding(outcome, "the header cannot be read: \(error.text)"))
       return nil
     }
   }
@@ -152,17 +168,13 @@ extension VideoStream {
   fileprivate var leavesOpen: Bool { codec == nil || width <= 0 || height <= 0 }
 }
 
-/// `SEEK_HOLE` of lseek(2), which glibc shows to GNU programs only.
-private let seekHole: CInt = 4
-
 extension FileDescriptor {
-  /// Where the first hole is; the file's size where there is none, or where the file system has no holes.
+  /// Where the first hole is, with the position put back: the sender of the descriptor shares it.
   fileprivate func firstHole(size: Int64) throws(SystemError) -> Int64 {
     guard size > 0 else { return 0 }
-    // lseek moves the position, which the sender of the descriptor shares: it is put back.
     let position = try checked("lseek") { lseek(rawValue, 0, SEEK_CUR) }
-    let hole = try checked("lseek") { lseek(rawValue, 0, seekHole) }
+    let hole = try firstHole()
     try checked("lseek") { lseek(rawValue, position, SEEK_SET) }
-    return Int64(hole)
+    return hole
   }
 }
