@@ -175,7 +175,13 @@ let receiverTargets: [Target] = [
 // MARK: Tests
 
 func fixture(_ name: String, _ dependencies: [Target.Dependency], path: String) -> Target {
-  .executableTarget(name: name, dependencies: dependencies, path: path, swiftSettings: settings)
+  .executableTarget(
+    name: name,
+    dependencies: dependencies,
+    path: path,
+    swiftSettings: settings,
+    linkerSettings: linking
+  )
 }
 
 let testTargets: [Target] = [

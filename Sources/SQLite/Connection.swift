@@ -118,7 +118,10 @@ package final class Connection {
   /// Runs statements that return nothing and are not kept: schema and pragmas.
   package func execute(_ script: String) throws(SQLiteError) {
     let code = sqlite3_exec(handle, script, nil, nil, nil)
-    guard code == SQLITE_OK else { throw SQLiteError(handle, code, SQL(script)) }
+    guard code == SQLITE_OK else {
+      // A whole schema would hide the message.
+      throw SQLiteError(handle, code, SQL(String(script.prefix(80))))
+    }
   }
 
   /// The id of the row inserted last; see sqlite3_last_insert_rowid.

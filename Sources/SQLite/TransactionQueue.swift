@@ -57,15 +57,17 @@ package final class TransactionQueue<Context>: Sendable {
   /// - Parameters:
   ///   - name: shown in debuggers, and the first part of the fault points `NAME.operation` and
   ///     `NAME.commit`.
-  ///   - connection: given away together with the context: nobody else uses them from now on.
+  ///   - context: given away: nobody else uses it, or its connection, from now on.
+  ///   - connection: finds the connection in the context.
+  ///   - hooks: what keeps the context in step with commits and rollbacks.
   package init(
     _ name: String,
-    connection: sending Connection,
     context: sending Context,
+    connection: (Context) -> Connection,
     hooks: Hooks
   ) {
     queue = DispatchQueue(label: "handoff.\(name)")
-    self.connection = connection
+    self.connection = connection(context)
     self.context = context
     self.hooks = hooks
     operationPoint = "\(name).operation"
