@@ -27,6 +27,11 @@ func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target
   .target(name: name, dependencies: dependencies, swiftSettings: settings)
 }
 
+/// A target under the MIT licence: what other people's programs link, and what that stands on.
+func openLibrary(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: dependencies, exclude: ["LICENSE"], swiftSettings: settings)
+}
+
 func program(
   _ name: String,
   _ dependencies: [Target.Dependency],
@@ -56,8 +61,9 @@ let cTargets: [Target] = [
   .systemLibrary(name: "CCurl", pkgConfig: "libcurl"),
   .systemLibrary(name: "CGcrypt"),
   .systemLibrary(name: "CInotifyTools"),
+  .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd"),
   .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3"),
-  .target(name: "CLinux"),
+  .target(name: "CLinux", exclude: ["LICENSE"]),
   .target(
     name: "CTOML",
     cxxSettings: [.define("TOML_HEADER_ONLY", to: "0"), .define("TOML_SHARED_LIB", to: "1")],
@@ -70,8 +76,8 @@ let cTargets: [Target] = [
 let pureTargets: [Target] = [
   library("ContainerChecks"),
   library("HandoffCore", ["HandoffProtocol", "Paths"]),
-  library("HandoffProtocol", ["Paths"]),
-  library("Paths"),
+  openLibrary("HandoffProtocol", ["Paths"]),
+  openLibrary("Paths"),
 ]
 
 // MARK: Without domain, for adapters
@@ -79,14 +85,14 @@ let pureTargets: [Target] = [
 let foundationTargets: [Target] = [
   library("Digests", ["CGcrypt"]),
   library("HandoffLog", ["Paths"]),
-  library("LinuxSystem", ["CLinux", "Paths"]),
+  openLibrary("LinuxSystem", ["CLinux", "Paths"]),
   library("SQLite", ["CSQLite", "LinuxSystem", "Paths"]),
 ]
 
 // MARK: The protocol over a socket, for both sides
 
 let wireTargets: [Target] = [
-  library("HandoffWire", ["HandoffProtocol", "LinuxSystem"])
+  openLibrary("HandoffWire", ["HandoffProtocol", "LinuxSystem"])
 ]
 
 // MARK: Adapters, which do not know each other
@@ -146,7 +152,7 @@ let programTargets: [Target] = [
 // MARK: For receivers
 
 let receiverTargets: [Target] = [
-  library(
+  openLibrary(
     "HandoffPluginKit",
     ["Digests", "HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths"]
   ),
@@ -165,6 +171,12 @@ let receiverTargets: [Target] = [
     ["CCurl", "HandoffPluginKit", "HandoffProtocol", "LinuxSystem", "Paths"],
     path: "Plugins/social"
   ),
+]
+
+// MARK: For the demo and the tests
+
+let standInTargets: [Target] = [
+  library("MastodonStandIn", ["CMicroHTTPD", "Digests", "HandoffProtocol", "LinuxSystem"])
 ]
 
 // MARK: Tests
@@ -188,7 +200,7 @@ let testTargets: [Target] = [
     ],
     path: "Tests/Benchmarks"
   ),
-  library("HandoffTestSupport", ["LinuxSystem", "Paths"]),
+  library("HandoffTestSupport", ["HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths"]),
   tests(
     "AssetLibraryTests",
     ["AssetLibrary", "Digests", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem", "Paths"]
@@ -236,8 +248,8 @@ let testTargets: [Target] = [
   tests(
     "PluginTests",
     [
-      "HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths", "handoff-archive", "handoff-preview",
-      "handoff-social",
+      "HandoffProtocol", "HandoffWire", "LinuxSystem", "MastodonStandIn", "Paths",
+      "handoff-archive", "handoff-preview", "handoff-social",
     ]
   ),
   tests("SQLiteTests", ["LinuxSystem", "Paths", "SQLite"]),
@@ -252,6 +264,6 @@ let package = Package(
     .library(name: "HandoffProtocol", targets: ["HandoffProtocol"]),
   ],
   targets: cTargets + pureTargets + foundationTargets + wireTargets + adapterTargets
-    + programTargets + receiverTargets + testTargets,
+    + programTargets + receiverTargets + standInTargets + testTargets,
   cxxLanguageStandard: .cxx17
 )

@@ -1,0 +1,57 @@
+# Handoff: `make demo` shows the whole walk, `make test` checks everything that needs no server.
+
+BIN := .build/release/handoff
+
+.PHONY: help packages build demo run test test-servers test-long bench docs format lint clean
+
+help:
+	@echo "make demo          build, then one real video through the whole walk"
+	@echo "make run           build, then a broker in ./run until Ctrl-C"
+	@echo "make test          format, warnings, tests without outside servers"
+	@echo "make test-servers  tests against real servers on loopback"
+	@echo "make test-long     torture, soak and long fuzzing"
+	@echo "make bench         speed and memory"
+	@echo "make docs          the documentation, as a DocC archive"
+	@echo "make format        format the sources in place"
+
+packages:
+	@.ci/packages build
+
+build: packages
+	swift build -c release
+
+demo: build
+	@$(BIN) demo
+
+run: build
+	@test -e run/handoff.toml || $(BIN) init run
+	@$(BIN) serve --config run/handoff.toml
+
+lint:
+	swift format lint --strict --recursive Package.swift Sources Plugins Tests
+
+format:
+	swift format --in-place --recursive Package.swift Sources Plugins Tests
+
+# The product is built as it ships, and the end-to-end tests run that build.
+test:
+	@.ci/packages test
+	$(MAKE) --no-print-directory lint
+	swift build -c release
+	swift build --build-tests
+	swift test --skip-build
+
+# The servers are installed, started and stopped by the tests themselves.
+test-servers:
+	@.ci/packages test
+	@echo "no tests against outside servers yet: the social plugin is tested against a strict local stand-in in make test"
+
+test-long: build
+	HANDOFF_LONG=1 swift test --filter 'LongTests'
+
+bench: build
+	swift build -c release --product handoff-bench
+	.build/release/handoff-bench all
+
+clean:
+	rm -rf .build
