@@ -1,1 +1,360 @@
+#define _GNU_SOURCE
 #include "CLinux.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <linux/openat2.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/vfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+// epoll
+
+static uint32_t to_kernel(uint32_t events) {
+  uint32_t wanted = 0;
+  if (events & CLINUX_READABLE) wanted |= EPOLLIN | EPOLLRDHUP;
+  if (events & CLINUX_WRITABLE) wanted |= EPOLLOUT;
+  return wanted;
+}
+
+static uint32_t from_kernel(uint32_t events) {
+  uint32_t seen = 0;
+  if (events & (EPOLLIN | EPOLLRDHUP | EPOLLPRI)) seen |= CLINUX_READABLE;
+  if (events & EPOLLOUT) seen |= CLINUX_WRITABLE;
+  if (events & (EPOLLHUP | EPOLLERR)) seen |= CLINUX_HANGUP;
+  return seen;
+}
+
+int clinux_epoll_create(void) { return epoll_create1(EPOLL_CLOEXEC); }
+
+static int control(int epoll, int operation, int descriptor, uint32_t events, uint64_t id) {
+  struct epoll_event event = {.events = to_kernel(events), .data.u64 = id};
+  return epoll_ctl(epoll, operation, descriptor, &event);
+}
+
+int clinux_epoll_add(int epoll, int descriptor, uint32_t events, uint64_t id) {
+  return control(epoll, EPOLL_CTL_ADD, descriptor, events, id);
+}
+
+int clinux_epoll_change(int epoll, int descriptor, uint32_t events, uint64_t id) {
+  return control(epoll, EPOLL_CTL_MOD, descriptor, events, id);
+}
+
+int clinux_epoll_remove(int epoll, int descriptor) {
+  return epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, NULL);
+}
+
+int clinux_epoll_wait(int epoll, struct clinux_event *events, int capacity, int timeout_ms) {
+  struct epoll_event seen[64];
+  int room = capacity < 64 ? capacity : 64;
+  int count = epoll_wait(epoll, seen, room, timeout_ms);
+  for (int index = 0; index < count; index++) {
+    events[index].events = from_kernel(seen[index].events);
+    events[index].id = seen[index].data.u64;
+  }
+  return count;
+}
+
+int clinux_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+
+// Threads
+
+int clinux_thread(const char *name, void *(*body)(void *), void *context) {
+  sigset_t all, before;
+  sigfillset(&all);
+  int error = pthread_sigmask(SIG_SETMASK, &all, &before);
+  if (error) return error;
+  pthread_t thread;
+  error = pthread_create(&thread, NULL, body, context);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (error) return error;
+  char shortened[16];
+  snprintf(shortened, sizeof shortened, "%s", name);
+  pthread_setname_np(thread, shortened);
+  pthread_detach(thread);
+  return 0;
+}
+
+int clinux_thread_id(void) { return gettid(); }
+
+// Processes
+
+static int add_descriptors(
+  posix_spawn_file_actions_t *actions, const struct clinux_mapping *mappings, size_t count) {
+  int highest = 2, above = 2, error = 0;
+  for (size_t index = 0; index < count; index++) {
+    if (mappings[index].child > highest) highest = mappings[index].child;
+    if (mappings[index].parent > above) above = mappings[index].parent;
+  }
+  if (highest > above) above = highest;
+  // By way of numbers that are neither source nor target, so that no copy overwrites a source.
+  for (size_t index = 0; index < count && !error; index++) {
+    error = posix_spawn_file_actions_adddup2(
+      actions, mappings[index].parent, above + 1 + (int)index);
+  }
+  for (int number = 0; number <= highest && !error; number++) {
+    int source = -1;
+    for (size_t index = 0; index < count; index++) {
+      if (mappings[index].child == number) source = above + 1 + (int)index;
+    }
+    if (source >= 0) {
+      error = posix_spawn_file_actions_adddup2(actions, source, number);
+    } else if (number <= 2) {
+      error = posix_spawn_file_actions_addopen(actions, number, "/dev/null", O_RDWR, 0);
+    } else {
+      error = posix_spawn_file_actions_addclose(actions, number);
+    }
+  }
+  if (!error) error = posix_spawn_file_actions_addclosefrom_np(actions, highest + 1);
+  return error;
+}
+
+static int set_attributes(posix_spawnattr_t *attributes, int new_session) {
+  sigset_t signals;
+  sigfillset(&signals);
+  int error = posix_spawnattr_setsigdefault(attributes, &signals);
+  sigemptyset(&signals);
+  if (!error) error = posix_spawnattr_setsigmask(attributes, &signals);
+  if (!error) error = posix_spawnattr_setpgroup(attributes, 0);
+  short flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK;
+  flags |= new_session ? POSIX_SPAWN_SETSID : POSIX_SPAWN_SETPGROUP;
+  if (!error) error = posix_spawnattr_setflags(attributes, flags);
+  return error;
+}
+
+int clinux_spawn(
+  int *pid, const char *path, char *const arguments[], char *const environment[],
+  const struct clinux_mapping *mappings, size_t count, const char *directory, int new_session) {
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  int error = posix_spawn_file_actions_init(&actions);
+  if (error) return error;
+  error = posix_spawnattr_init(&attributes);
+  if (error) {
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+  }
+  error = set_attributes(&attributes, new_session);
+  if (!error && directory) error = posix_spawn_file_actions_addchdir_np(&actions, directory);
+  if (!error) error = add_descriptors(&actions, mappings, count);
+  if (!error) error = posix_spawn(pid, path, &actions, &attributes, arguments, environment);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  return error;
+}
+
+int clinux_pidfd_open(int pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }
+
+int clinux_pidfd_signal(int pidfd, int signal) {
+  return (int)syscall(SYS_pidfd_send_signal, pidfd, signal, NULL, 0);
+}
+
+int clinux_collect(int pidfd, int *code, int *signal) {
+  siginfo_t info;
+  memset(&info, 0, sizeof info);
+  if (waitid((idtype_t)P_PIDFD, (id_t)pidfd, &info, WEXITED | WNOHANG) == -1) return -1;
+  if (info.si_pid == 0) return 0;
+  *code = info.si_code == CLD_EXITED ? info.si_status : 0;
+  *signal = info.si_code == CLD_EXITED ? 0 : info.si_status;
+  return 1;
+}
+
+int clinux_limit(int pid, enum clinux_resource resource, uint64_t value) {
+  int number = RLIMIT_CORE;
+  switch (resource) {
+    case CLINUX_CPU_SECONDS: number = RLIMIT_CPU; break;
+    case CLINUX_FILE_SIZE: number = RLIMIT_FSIZE; break;
+    case CLINUX_CORE_SIZE: number = RLIMIT_CORE; break;
+    case CLINUX_ADDRESS_SPACE: number = RLIMIT_AS; break;
+    case CLINUX_OPEN_FILES: number = RLIMIT_NOFILE; break;
+    case CLINUX_PROCESSES: number = RLIMIT_NPROC; break;
+  }
+  struct rlimit limit = {.rlim_cur = value, .rlim_max = value};
+  return prlimit(pid, number, &limit, NULL);
+}
+
+// Files
+
+int clinux_rename_no_replace(int from_directory, const char *from, int to_directory, const char *to) {
+  return renameat2(from_directory, from, to_directory, to, RENAME_NOREPLACE);
+}
+
+int clinux_clone(int to, int from) { return ioctl(to, FICLONE, from); }
+
+int64_t clinux_first_hole(int descriptor, int64_t from) {
+  return lseek(descriptor, from, SEEK_HOLE);
+}
+
+int64_t clinux_next_data(int descriptor, int64_t from) {
+  return lseek(descriptor, from, SEEK_DATA);
+}
+
+int clinux_open_folder_path(const char *path) {
+  return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+int clinux_open_beneath(int directory, const char *path, int flags, unsigned mode) {
+  struct open_how how = {
+    .flags = (uint64_t)(unsigned)flags,
+    .mode = flags & (O_CREAT | O_TMPFILE) ? mode : 0,
+    .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
+  };
+  return (int)syscall(SYS_openat2, directory, path, &how, sizeof how);
+}
+
+int clinux_file_system_magic(int descriptor, int64_t *magic) {
+  struct statfs status;
+  if (fstatfs(descriptor, &status) == -1) return -1;
+  // f_type is signed and wider than the 32 bits of the magic numbers (0xFF534D42).
+  *magic = (int64_t)(uint32_t)status.f_type;
+  return 0;
+}
+
+// Leases
+
+int clinux_lease(int descriptor, int signal, int thread) {
+  // A released or broken lease resets both, so they are set before every lease.
+  struct f_owner_ex owner = {.type = F_OWNER_TID, .pid = thread};
+  if (fcntl(descriptor, F_SETSIG, signal) == -1) return -1;
+  if (fcntl(descriptor, F_SETOWN_EX, &owner) == -1) return -1;
+  return fcntl(descriptor, F_SETLEASE, F_RDLCK);
+}
+
+int clinux_lease_release(int descriptor) { return fcntl(descriptor, F_SETLEASE, F_UNLCK); }
+
+int clinux_lease_is_held(int descriptor) { return fcntl(descriptor, F_GETLEASE) == F_RDLCK; }
+
+// Signals
+
+int clinux_lease_signal(void) { return SIGRTMIN + 5; }
+
+static sigset_t set_of(const int *signals, size_t count) {
+  sigset_t set;
+  sigemptyset(&set);
+  for (size_t index = 0; index < count; index++) sigaddset(&set, signals[index]);
+  return set;
+}
+
+int clinux_block_signals(const int *signals, size_t count) {
+  sigset_t set = set_of(signals, count);
+  return pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+
+int clinux_ignore_pipe_signal(void) { return signal(SIGPIPE, SIG_IGN) == SIG_ERR ? -1 : 0; }
+
+int clinux_signalfd(const int *signals, size_t count) {
+  sigset_t set = set_of(signals, count);
+  return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+int clinux_read_signal(int signalfd, int *descriptor) {
+  struct signalfd_siginfo info;
+  ssize_t count = read(signalfd, &info, sizeof info);
+  if (count == -1) return errno == EAGAIN ? 0 : -1;
+  *descriptor = info.ssi_signo >= (uint32_t)SIGRTMIN ? info.ssi_fd : -1;
+  return (int)info.ssi_signo;
+}
+
+// Sockets
+
+int clinux_socket_pair(int pair[2]) {
+  return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair);
+}
+
+int clinux_socket(void) { return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0); }
+
+static int address_of(const char *path, struct sockaddr_un *address) {
+  memset(address, 0, sizeof *address);
+  address->sun_family = AF_UNIX;
+  if (strlen(path) >= sizeof address->sun_path) {
+    errno = ENAMETOOLONG;
+    return -1;
+  }
+  strcpy(address->sun_path, path);
+  return 0;
+}
+
+int clinux_bind(int socket, const char *path) {
+  struct sockaddr_un address;
+  if (address_of(path, &address) == -1) return -1;
+  return bind(socket, (struct sockaddr *)&address, sizeof address);
+}
+
+int clinux_connect(int socket, const char *path) {
+  struct sockaddr_un address;
+  if (address_of(path, &address) == -1) return -1;
+  return connect(socket, (struct sockaddr *)&address, sizeof address);
+}
+
+int clinux_accept(int socket) { return accept4(socket, NULL, NULL, SOCK_CLOEXEC); }
+
+intptr_t clinux_send(int socket, const void *bytes, size_t count, int descriptor, int wait) {
+  union {
+    struct cmsghdr align;
+    char bytes[CMSG_SPACE(sizeof(int))];
+  } control;
+  struct iovec part = {.iov_base = (void *)bytes, .iov_len = count};
+  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+  if (descriptor >= 0) {
+    memset(&control, 0, sizeof control);
+    message.msg_control = control.bytes;
+    message.msg_controllen = sizeof control.bytes;
+    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof(int));
+    memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
+  }
+  return sendmsg(socket, &message, MSG_NOSIGNAL | (wait ? 0 : MSG_DONTWAIT));
+}
+
+intptr_t clinux_receive(int socket, void *bytes, size_t count, int *descriptor, int wait) {
+  union {
+    struct cmsghdr align;
+    char bytes[CMSG_SPACE(sizeof(int))];
+  } control;
+  struct iovec part = {.iov_base = bytes, .iov_len = count};
+  struct msghdr message = {
+    .msg_iov = &part,
+    .msg_iovlen = 1,
+    .msg_control = control.bytes,
+    .msg_controllen = sizeof control.bytes,
+  };
+  *descriptor = -1;
+  ssize_t received = recvmsg(socket, &message, MSG_CMSG_CLOEXEC | (wait ? 0 : MSG_DONTWAIT));
+  if (received == -1) return -1;
+  struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+  if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS) {
+    memcpy(descriptor, CMSG_DATA(header), sizeof *descriptor);
+  }
+  return received;
+}
+
+int clinux_set_nonblocking(int descriptor) {
+  int flags = fcntl(descriptor, F_GETFL);
+  if (flags == -1) return -1;
+  return fcntl(descriptor, F_SETFL, flags | O_NONBLOCK);
+}
+
+int clinux_is_open(int descriptor) { return fcntl(descriptor, F_GETFD) != -1; }
+
+void clinux_keep_memory(void) {
+  mallopt(M_MMAP_THRESHOLD, 4 << 20);
+  mallopt(M_TRIM_THRESHOLD, 64 << 20);
+  mallopt(M_TOP_PAD, 1 << 20);
+}

@@ -61,6 +61,11 @@ public struct RPCMessage: Sendable, Codable {
     RPCMessage(jsonrpc: "2.0", id: id, method: method, params: params)
   }
 
+  /// A message without an answer.
+  public static func notification(_ method: String, _ params: JSONValue) -> RPCMessage {
+    RPCMessage(jsonrpc: "2.0", method: method, params: params)
+  }
+
   /// An answer.
   public static func answer(_ id: ID, _ result: JSONValue) -> RPCMessage {
     RPCMessage(jsonrpc: "2.0", id: id, result: result)

@@ -1,0 +1,38 @@
+import CLinux
+
+/// The kind of a file system, by the magic number of statfs(2).
+package struct FileSystemKind: Hashable, Sendable {
+  package let magic: Int64
+
+  package init(magic: Int64) {
+    self.magic = magic
+  }
+
+  private static let network: Set<Int64> = [
+    0x6969,  // NFS
+    0xFF53_4D42,  // CIFS
+    0xFE53_4D42,  // SMB2
+    0x517B,  // SMB
+    0x6573_5546,  // FUSE
+    0x0102_1997,  // 9P
+    0x00C3_6400,  // Ceph
+    0x5346_414F,  // AFS
+    0x7375_7245,  // Coda
+    0x0116_1970,  // GFS2
+    0x7461_636F,  // OCFS2
+    0x0BD0_0BD0,  // Lustre
+    0x786F_4256,  // VirtualBox shared folder
+    0xBACB_ACBC,  // VMware shared folder
+  ]
+
+  /// Other machines may write to it, or a program stands behind it: its events and leases tell only
+  /// what happens here.
+  package var isNetwork: Bool { Self.network.contains(magic) }
+}
+
+/// Keeps freed memory for the next use, as a service with steady work wants it; see mallopt(3).
+///
+/// To be called first in main, before there are threads.
+package func keepFreedMemory() {
+  clinux_keep_memory()
+}
