@@ -61,6 +61,7 @@ let cTargets: [Target] = [
   .systemLibrary(name: "CCurl", pkgConfig: "libcurl"),
   .systemLibrary(name: "CGcrypt"),
   .systemLibrary(name: "CInotifyTools"),
+  .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd"),
   .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3"),
   .target(name: "CLinux", exclude: ["LICENSE"]),
   .target(
@@ -131,7 +132,7 @@ let programTargets: [Target] = [
     "handoff",
     [
       "HandoffConfig", "HandoffControl", "HandoffCore", "HandoffLog", "HandoffProtocol",
-      "HandoffService", "LinuxSystem", "Paths",
+      "HandoffService", "LinuxSystem", "MastodonStandIn", "Paths",
     ]
   ),
   program(
@@ -172,6 +173,12 @@ let receiverTargets: [Target] = [
   ),
 ]
 
+// MARK: For the demo and the tests
+
+let standInTargets: [Target] = [
+  library("MastodonStandIn", ["CMicroHTTPD", "Digests", "HandoffProtocol", "LinuxSystem"])
+]
+
 // MARK: Tests
 
 func fixture(_ name: String, _ dependencies: [Target.Dependency], path: String) -> Target {
@@ -199,7 +206,7 @@ let testTargets: [Target] = [
     ],
     path: "Tests/Benchmarks"
   ),
-  library("HandoffTestSupport", ["LinuxSystem", "Paths"]),
+  library("HandoffTestSupport", ["HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths"]),
   tests(
     "AssetLibraryTests",
     [
@@ -253,9 +260,8 @@ let testTargets: [Target] = [
   tests(
     "PluginTests",
     [
-      "HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths", "handoff-archive",
-      "handoff-preview",
-      "handoff-social",
+      "HandoffProtocol", "HandoffWire", "LinuxSystem", "MastodonStandIn", "Paths",
+      "handoff-archive", "handoff-preview", "handoff-social",
     ]
   ),
   tests("SQLiteTests", ["LinuxSystem", "Paths", "SQLite"]),
@@ -270,6 +276,6 @@ let package = Package(
     .library(name: "HandoffProtocol", targets: ["HandoffProtocol"]),
   ],
   targets: cTargets + pureTargets + foundationTargets + wireTargets + adapterTargets
-    + programTargets + receiverTargets + testTargets,
+    + programTargets + receiverTargets + standInTargets + testTargets,
   cxxLanguageStandard: .cxx17
 )
