@@ -46,7 +46,7 @@ enum Quantities {
   static func reserve(_ text: String) -> LibrarySettings.Reserve? {
     guard text.hasSuffix("%") else { return size(text).map { .bytes($0) } }
     let digits = text.dropLast()
-    guard digits.first?.isASCII == true, digits.first?.isNumber == true,
+    guard digits.utf8.allSatisfy({ (48...57).contains($0) || $0 == UInt8(ascii: ".") }),
       let percent = Double(digits), (0...100).contains(percent)
     else { return nil }
     return .percent(percent)

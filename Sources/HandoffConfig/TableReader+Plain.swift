@@ -6,6 +6,7 @@ extension TableReader {
   func plainValue(_ key: String, resolvingPaths: Bool = true) -> JSONValue {
     var members: [String: JSONValue] = [:]
     for member in tableMembers(key) {
+      context.note(member.place, of: "\(name(key)).\(member.key)")
       members[member.key] = plain(member.node, at: "\(name(key)).\(member.key)") { text in
         resolvingPaths && text.hasPrefix("./") ? context.absolute(text).lossyText : text
       }

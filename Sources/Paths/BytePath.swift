@@ -44,7 +44,8 @@ public struct BytePath: Hashable, Comparable, Sendable {
   public var parent: BytePath {
     let trimmed = bytes.trimmingTrailing(Self.slash)
     guard let cut = trimmed.lastIndex(of: Self.slash) else { return BytePath([]) }
-    return cut == 0 ? BytePath([Self.slash]) : BytePath(trimmed[..<cut])
+    let kept = Array(trimmed[..<cut]).trimmingTrailing(Self.slash)
+    return kept.isEmpty ? BytePath([Self.slash]) : BytePath(kept)
   }
 
   /// The name parts in order, without empty ones.
@@ -89,10 +90,13 @@ public struct BytePath: Hashable, Comparable, Sendable {
 
   /// The path relative to a folder that holds it, or nil if it is not inside (the folder itself is not).
   public func relative(to folder: BytePath) -> BytePath? {
-    let base = folder.bytes.trimmingTrailing(Self.slash)
-    guard bytes.count > base.count + 1, bytes.starts(with: base), bytes[base.count] == Self.slash
+    var base = folder.bytes.trimmingTrailing(Self.slash)
+    guard !base.isEmpty else { return nil }
+    if base.last == Self.slash { base.removeLast() }
+    guard bytes.starts(with: base), bytes.count > base.count, bytes[base.count] == Self.slash
     else { return nil }
-    return BytePath(bytes[(base.count + 1)...])
+    let rest = bytes[base.count...].drop { $0 == Self.slash }
+    return rest.isEmpty ? nil : BytePath(rest)
   }
 
   /// The folder holds this path, or is it.

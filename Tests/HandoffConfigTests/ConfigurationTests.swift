@@ -225,7 +225,7 @@ struct ConfigurationTests {
         "handoff.toml:2:13: destination.a.transport: transport http is not built yet",
         "handoff.toml:7:13: destination.b.transport: transport url is not built yet",
         "handoff.toml:10:13: destination.c.transport: transport file is not built yet",
-        "handoff.toml:12:2: callback.d: a callback is not built yet",
+        "handoff.toml:12:11: callback.d: a callback is not built yet",
       ]
     )
   }

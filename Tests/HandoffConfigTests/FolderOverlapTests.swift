@@ -54,13 +54,9 @@ struct FolderOverlapTests {
 
   @Test("an overlap is told with both resolved paths", arguments: cases)
   func overlaps(text: String, sentence: String) {
-    let found = problems("\(text)\n[[drop_folder]]\npath = 'other'\n")
-    #expect(found.isEmpty, "\(found)")
-    let all = problems(
-      text.hasPrefix("[[")
-        ? "[[drop_folder]]\npath='exports'\n\(text)" : "\(text)\n[[drop_folder]]\npath='exports'\n"
-    )
-    #expect(all.map { String($0.split(separator: " ", maxSplits: 1)[1]) }.first == sentence)
+    let folder = "[[drop_folder]]\npath = 'exports'\n"
+    let found = problems(text.hasPrefix("[[") ? folder + text : "\(text)\n\(folder)")
+    #expect(found.map { String($0.split(separator: " ", maxSplits: 1)[1]) } == [sentence])
   }
 
   @Test("symbolic links are seen through")

@@ -89,7 +89,7 @@ struct SidecarTests {
         "publish_at: a date and time is expected, as 2026-12-24T18:00:00+01:00"
       ),
       ("sync_publish = 'yes'", "sync_publish: true or false is expected, not a text"),
-      ("command = ['rm']", "unknown key command; did you mean handoff?"),
+      ("command = ['rm']", "unknown key command; did you mean tags?"),
       ("tags = ['a']\n[metadata]\ntags = 1", "metadata: tags stands beside it and in it"),
       ("title = 3", "title: a text is expected, not an integer"),
     ]
