@@ -79,7 +79,7 @@ struct ImportAttempt: Sendable {
       try store.faults.pass("library.clone")
       do throws(SystemError) {
         try DurableFile.clone(from: source, to: staged.file)
-      } catch where Self.cannotClone.contains(error.errno) {
+      } catch  where Self.cannotClone.contains(error.errno) {
         return nil
       }
       return try staged.file.status().size

@@ -116,7 +116,7 @@ extension ObjectStore {
       do throws(SystemError) {
         let file = try FileDescriptor.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
         return try file.readAll(limit: limit)
-      } catch where error.errno == ENOENT {
+      } catch  where error.errno == ENOENT {
         return nil
       }
     }
