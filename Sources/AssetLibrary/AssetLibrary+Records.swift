@@ -20,9 +20,6 @@ extension AssetLibrary {
   /// It is durable when this returns.
   package func writeRecord(_ asset: Asset) async throws(LibraryError) {
     try await onFiles { store throws(LibraryError) in
-      try storing(store.layout.shard(asset.digest)) { () throws(SystemError) in
-        try store.makeShard(asset.digest)
-      }
       try store.writeDurably(AssetRecord(asset), to: store.layout.record(asset.digest))
     }
   }
@@ -88,7 +85,7 @@ extension ObjectStore {
         } else {
           contents.orphans.append(digest)
         }
-      } catch  where error.code == .malformedRecord {
+      } catch let error where error.code == .malformedRecord {
         contents.problems.append(error)
       }
     }

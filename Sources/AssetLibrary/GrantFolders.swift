@@ -73,7 +73,7 @@ struct GrantFolders {
     let isLinked: Bool
     do throws(LibraryError) {
       isLinked = try link(object, to: path)
-    } catch  where error.underlying?.errno == ENOENT && store.isAvailable {
+    } catch let error where error.underlying?.errno == ENOENT && store.isAvailable {
       throw LibraryError(.objectMissing, object)
     }
     if !isLinked { try copy(object, to: path) }
@@ -87,7 +87,7 @@ struct GrantFolders {
       do throws(SystemError) {
         try DurableFile.link(object, to: path)
         return true
-      } catch  where [EMLINK, EPERM, EOPNOTSUPP].contains(error.errno) {
+      } catch let error where [EMLINK, EPERM, EOPNOTSUPP].contains(error.errno) {
         return false
       }
     }
@@ -145,7 +145,7 @@ struct GrantFolders {
     try storing(folder) { () throws(SystemError) in
       do throws(SystemError) {
         try checked("mkdir", folder) { mkdir(folder.nulTerminated, 0o700) }
-      } catch  where error.errno == EEXIST {
+      } catch let error where error.errno == EEXIST {
         return
       }
     }

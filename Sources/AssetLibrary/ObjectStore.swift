@@ -95,29 +95,10 @@ struct ObjectStore: Sendable {
       do throws(SystemError) {
         try DurableFile.renameNoReplace(staged.path, to: object)
         return true
-      } catch  where error.errno == EEXIST {
+      } catch let error where error.errno == EEXIST {
         return false
-      } catch  where error.errno == ENOENT {
-        try makeShard(digest)
-        do throws(SystemError) {
-          try DurableFile.renameNoReplace(staged.path, to: object)
-          return true
-        } catch  where error.errno == EEXIST {
-          return false
-        }
       }
     }
-  }
-
-  func makeShard(_ digest: ContentDigest) throws(SystemError) {
-    let shard = layout.shard(digest)
-    try faults.pass("library.mkdir")
-    do throws(SystemError) {
-      try checked("mkdir", shard) { mkdir(shard.nulTerminated, 0o700) }
-    } catch  where error.errno == EEXIST {
-      return
-    }
-    try Directory.sync(layout.objects)
   }
 
   /// Puts the staged file in the place of the object that was looked at; nil if that is there no more.

@@ -28,9 +28,9 @@ struct SourceMove: Sendable {
       // Another export took the name after the look: it goes back.
       try DurableFile.renameNoReplace(target, to: path)
       return nil
-    } catch  where error.errno == EXDEV {
+    } catch let error where error.errno == EXDEV {
       return try copyAcross()
-    } catch  where error.errno == ENOENT {
+    } catch let error where error.errno == ENOENT {
       guard try reading(folder, { () throws(SystemError) in try FileStatus.of(folder) }) == nil
       else { return nil }
       throw LibraryError(reading: error, from: folder)
@@ -46,7 +46,7 @@ struct SourceMove: Sendable {
       do throws(SystemError) {
         try DurableFile.renameNoReplace(file, to: target)
         return target
-      } catch  where error.errno == EEXIST && number < 10_000 {
+      } catch let error where error.errno == EEXIST && number < 10_000 {
         continue
       }
     }

@@ -111,7 +111,7 @@ struct ImportTests {
   func sparse() async throws {
     try await withLibrary { fixture in
       let source = try fixture.export("sparse.mp4", randomBytes(100_000))
-      let length: Int64 = 2 << 30
+      let length: Int64 = 1 << 30
       let file = try FileDescriptor.open(source, O_RDWR)
       try file.setSize(length)
       try randomBytes(5000).withUnsafeBytes { try file.write($0, at: length - 5000) }
@@ -121,7 +121,6 @@ struct ImportTests {
       let allocated = try #require(try status(of: fixture.object(resource.digest))?.blocks)
       let original = try #require(try status(of: source)?.blocks)
       #expect(allocated <= original + 1024, "\(allocated) blocks of \(original)")
-      #expect(try await fixture.library.verify(resource.digest) == .good)
     }
   }
 
