@@ -20,10 +20,8 @@ extension AssetLibrary {
   /// ``endGrants(destination:handoff:)``.
   ///
   /// Repeating it, also after a restart, gives the same paths. Grants are not synced: who needs one
-  /// after a crash asks again.
-  /// - Parameter handoff: the handoff's id; one file name.
-  /// - Throws: ``LibraryError`` with `asset_missing` where an object is not there; then nothing of the
-  ///   handoff is granted.
+  /// after a crash asks again. Where an object is not there the error is `asset_missing`, and nothing of
+  /// the handoff is granted. The handoff's id must be good as a file name.
   package func grant(
     _ requests: [GrantRequest],
     destination: DestinationName,
@@ -34,7 +32,9 @@ extension AssetLibrary {
     }
   }
 
-  /// Ends a handoff's grants. What a receiver has open stays readable; nothing can be opened any more.
+  /// Ends a handoff's grants.
+  ///
+  /// What a receiver has open stays readable; nothing can be opened any more.
   package func endGrants(
     destination: DestinationName,
     handoff: String
@@ -54,10 +54,9 @@ extension AssetLibrary {
     }
   }
 
-  /// Ends all grants but those of open handoffs, for the start of a broker.
+  /// Ends all grants but those of open handoffs (their ids by destination), for the start of a broker.
   ///
-  /// - Parameter open: the ids of open handoffs by destination.
-  /// - Returns: how many handoffs' grants were ended.
+  /// The answer is the number of handoffs whose grants were ended.
   @discardableResult
   package func sweepGrants(
     keeping open: [DestinationName: Set<String>]

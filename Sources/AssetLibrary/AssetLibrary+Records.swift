@@ -15,12 +15,11 @@ package struct LibraryContents: Hashable, Sendable {
 }
 
 extension AssetLibrary {
-  /// Writes an asset's record beside its object, or replaces it. It is durable when this returns.
+  /// Writes an asset's record beside its object, or replaces it.
+  ///
+  /// It is durable when this returns.
   package func writeRecord(_ asset: Asset) async throws(LibraryError) {
     try await onFiles { store throws(LibraryError) in
-      try storing(store.layout.shard(asset.digest)) { () throws(SystemError) in
-        try store.makeShard(asset.digest)
-      }
       try store.writeDurably(AssetRecord(asset), to: store.layout.record(asset.digest))
     }
   }
@@ -33,7 +32,9 @@ extension AssetLibrary {
     }
   }
 
-  /// Everything in the library, as its records have it. Objects are not read.
+  /// Everything in the library, as its records have it.
+  ///
+  /// Objects are not read.
   package func contents() async throws(LibraryError) -> LibraryContents {
     try await onLane(bytes: .max) { store throws(LibraryError) in try store.readContents() }
   }
@@ -73,7 +74,9 @@ extension ObjectStore {
     into contents: inout LibraryContents
   ) throws(LibraryError) {
     let digests = Set(
-      names.compactMap { name in name.exactText.flatMap { ContentDigest(hex: String($0.prefix(64))) } }
+      names.compactMap { name in
+        name.exactText.flatMap { ContentDigest(hex: String($0.prefix(64))) }
+      }
     )
     for digest in digests.sorted(by: { $0.hex < $1.hex }) {
       do throws(LibraryError) {
@@ -82,7 +85,7 @@ extension ObjectStore {
         } else {
           contents.orphans.append(digest)
         }
-      } catch where error.code == .malformedRecord {
+      } catch let error where error.code == .malformedRecord {
         contents.problems.append(error)
       }
     }

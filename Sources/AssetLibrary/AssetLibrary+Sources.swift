@@ -31,10 +31,9 @@ extension AssetLibrary {
 
   /// Moves a source to another folder, if it is still the export that was imported.
   ///
-  /// A name that is taken there gets a number (`clip~2.mp4`). To another file system it is copied,
-  /// compared and synced before it is removed here.
-  /// - Parameter folder: exists already.
-  /// - Returns: where it is now; nil where another file has the name by now, or none has.
+  /// A name that is taken in the folder (which exists already) gets a number (`clip~2.mp4`). To another
+  /// file system it is copied, compared and synced before it is removed here. The answer is where it is
+  /// now; nil where another file has the name by now, or none has.
   package func moveSource(
     _ path: BytePath,
     identity: FileIdentity,

@@ -1,9 +1,9 @@
+import Glibc
 package import HandoffCore
 package import HandoffLog
 package import HandoffProtocol
 package import LinuxSystem
 package import Paths
-import Glibc
 
 /// The content-addressed store of assets: imports resources, keeps their records, and grants them.
 ///
@@ -40,7 +40,9 @@ package final class AssetLibrary: Sendable {
   /// - Parameters:
   ///   - path: absolute.
   ///   - logger: hears only of failures that change nothing.
+  ///   - whenMissing: what to do where there is no `library.json`.
   ///   - faults: for tests.
+  /// - Returns: the library, ready.
   /// - Throws: ``LibraryError`` with `unknown_format` for a library of a newer format.
   package static func open(
     at path: BytePath,
@@ -92,7 +94,9 @@ package final class AssetLibrary: Sendable {
   ///   - descriptor: the export, open for reading; the bytes come from here and from no other file.
   ///   - path: where the export was found; for errors, and for taking it.
   ///   - identity: the export as it was judged.
+  ///   - mode: what may be done with the source.
   ///   - isStillGood: the lease; asked often, from another thread. False gives the attempt up.
+  /// - Returns: what is in the library now.
   /// - Throws: ``LibraryError``; `source_changed` where the export is no longer what was judged.
   package func importResource(
     from descriptor: FileDescriptor,

@@ -44,7 +44,8 @@ struct GrantFolders {
     var count = 0
     for destination in try store.entries(of: store.layout.grants) {
       let folder = store.layout.grants.appending(destination.name)
-      let kept = destination.name.exactText.flatMap { DestinationName($0) }.flatMap { open[$0] } ?? []
+      let kept =
+        destination.name.exactText.flatMap { DestinationName($0) }.flatMap { open[$0] } ?? []
       for handoff in try store.entries(of: folder)
       where !kept.contains(where: { BytePath($0) == handoff.name }) {
         try remove(folder.appending(handoff.name))
@@ -56,7 +57,8 @@ struct GrantFolders {
 
   // MARK: Parts
 
-  private func grant(_ request: GrantRequest, in folder: BytePath) throws(LibraryError) -> BytePath {
+  private func grant(_ request: GrantRequest, in folder: BytePath) throws(LibraryError) -> BytePath
+  {
     let name = request.name.lastComponent
     guard isFileName(name) else { throw LibraryError(.invalidName, request.name) }
     let object = store.layout.object(request.digest)
@@ -71,7 +73,7 @@ struct GrantFolders {
     let isLinked: Bool
     do throws(LibraryError) {
       isLinked = try link(object, to: path)
-    } catch where error.underlying?.errno == ENOENT && store.isAvailable {
+    } catch let error where error.underlying?.errno == ENOENT && store.isAvailable {
       throw LibraryError(.objectMissing, object)
     }
     if !isLinked { try copy(object, to: path) }
@@ -85,7 +87,7 @@ struct GrantFolders {
       do throws(SystemError) {
         try DurableFile.link(object, to: path)
         return true
-      } catch where [EMLINK, EPERM, EOPNOTSUPP].contains(error.errno) {
+      } catch let error where [EMLINK, EPERM, EOPNOTSUPP].contains(error.errno) {
         return false
       }
     }
@@ -143,7 +145,7 @@ struct GrantFolders {
     try storing(folder) { () throws(SystemError) in
       do throws(SystemError) {
         try checked("mkdir", folder) { mkdir(folder.nulTerminated, 0o700) }
-      } catch where error.errno == EEXIST {
+      } catch let error where error.errno == EEXIST {
         return
       }
     }

@@ -26,10 +26,14 @@ struct ImportAttempt: Sendable {
       throw LibraryError(.sourceUnreadable, path, detail: "it is not a regular file")
     }
     try confirm { $0 == expected }
-    if mode == .take, mayTake(status), let resource = try take(status) { return resource }
+    if mode == .take, let resource = try take(status) { return resource }
+    // A take that could not be may have changed the inode's change time.
+    let current = FileIdentity(try sourceStatus())
+    guard current == expected || mode == .take && current.hasSameContent(as: expected)
+    else { throw changed() }
     let staged = try StagingFile.make(.import, in: store.layout, faults: store.faults)
     do throws(LibraryError) {
-      return try fill(staged, status)
+      return try fill(staged, status, current)
     } catch {
       staged.discard(faults: store.faults, logger: store.logger)
       throw error
@@ -40,7 +44,8 @@ struct ImportAttempt: Sendable {
 
   private func fill(
     _ staged: StagingFile,
-    _ status: FileStatus
+    _ status: FileStatus,
+    _ current: FileIdentity
   ) throws(LibraryError) -> ImportedResource {
     let isClone = try clone(into: staged)
     let pass: ReadPass
@@ -58,7 +63,7 @@ struct ImportAttempt: Sendable {
     }
     let target = ReadPass.Target(file: staged.file, path: staged.path, faults: store.faults)
     let digest = try pass.digest(copyingTo: isClone ? nil : target)
-    try confirm { $0 == expected }
+    try confirm { $0 == current }
     try staged.seal(faults: store.faults)
     let placement = try store.place(staged, as: digest, source: status)
     if placement == .alreadyPresent {
@@ -79,7 +84,7 @@ struct ImportAttempt: Sendable {
       try store.faults.pass("library.clone")
       do throws(SystemError) {
         try DurableFile.clone(from: source, to: staged.file)
-      } catch where Self.cannotClone.contains(error.errno) {
+      } catch let error where Self.cannotClone.contains(error.errno) {
         return nil
       }
       return try staged.file.status().size
@@ -92,26 +97,40 @@ struct ImportAttempt: Sendable {
 
   // MARK: By taking the source's inode
 
-  private func mayTake(_ status: FileStatus) -> Bool {
-    let parent = path.parent.isEmpty ? "." : path.parent
-    return status.links == 1 && (status.owner == geteuid() || geteuid() == 0)
-      && access(parent.nulTerminated, W_OK | X_OK) == 0
-  }
-
-  /// Nil where the source cannot be linked into the library.
+  /// Nil where the source must be copied instead; then it is as it was.
   private func take(_ status: FileStatus) throws(LibraryError) -> ImportedResource? {
-    guard let staged = try StagingFile.link(source, in: store.layout, faults: store.faults)
+    let parent = path.parent.isEmpty ? "." : path.parent
+    guard status.links == 1, access(parent.nulTerminated, W_OK | X_OK) == 0,
+      try own(status)
     else { return nil }
+    var staged: StagingFile?
     do throws(LibraryError) {
-      return try own(staged, status)
+      staged = try StagingFile.link(source, in: store.layout, faults: store.faults)
+      if let staged { return try finish(staged, status) }
+      giveBack(status)
+      return nil
     } catch {
-      staged.discard(faults: store.faults, logger: store.logger)
+      staged?.discard(faults: store.faults, logger: store.logger)
       giveBack(status)
       throw error
     }
   }
 
-  private func own(
+  /// Makes the source the broker's own; false where that is not allowed.
+  private func own(_ status: FileStatus) throws(LibraryError) -> Bool {
+    if status.owner == geteuid() { return true }
+    return try storing(path) { () throws(SystemError) in
+      do throws(SystemError) {
+        try store.faults.pass("library.chown")
+        try source.setOwner(geteuid(), group: getegid())
+        return true
+      } catch let error where [EPERM, EROFS, EOPNOTSUPP].contains(error.errno) {
+        return false
+      }
+    }
+  }
+
+  private func finish(
     _ staged: StagingFile,
     _ status: FileStatus
   ) throws(LibraryError) -> ImportedResource {
@@ -121,10 +140,6 @@ struct ImportAttempt: Sendable {
     let pass = ReadPass(source: source, path: path, size: expected.size, isStillGood: isStillGood)
     let digest = try pass.digest()
     try confirm { $0 == linked }
-    try storing(path) { () throws(SystemError) in
-      try store.faults.pass("library.chown")
-      try source.setOwner(geteuid(), group: getegid())
-    }
     try staged.seal(faults: store.faults)
     guard try sourceStatus().links == 2 else { throw changed() }
     try confirm { $0.hasSameContent(as: linked) }
@@ -141,7 +156,7 @@ struct ImportAttempt: Sendable {
   private func giveBack(_ status: FileStatus) {
     store.logger.logged("The owner and mode of an export could not be restored.") {
       guard try source.status().links == 1 else { return }
-      try source.setOwner(status.owner, group: status.group)
+      if status.owner != geteuid() { try source.setOwner(status.owner, group: status.group) }
       try source.setPermissions(status.permissions)
     }
   }

@@ -39,9 +39,7 @@ final class ImportLanes: Sendable {
     state = Mutex(State(idle: lanes, longSlots: count))
   }
 
-  /// Runs blocking work on the next free lane.
-  ///
-  /// - Parameter bytes: how much will be read.
+  /// Runs blocking work on the next free lane; `bytes` is how much it will read.
   nonisolated(nonsending) func run<Value: Sendable, Failure: Error>(
     bytes: Int64,
     _ work: @escaping @Sendable () throws(Failure) -> Value

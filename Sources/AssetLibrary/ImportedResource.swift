@@ -32,8 +32,9 @@ package struct ImportedResource: Hashable, Sendable {
   /// Bytes.
   package let size: Int64
   package let method: Method
-  /// Where a damaged object of this digest was put, which the import has replaced; nil if there was
-  /// none. An operator wants to hear of it: the medium may be failing.
+  /// Where a damaged object of this digest was put, which the import has replaced; nil if none was.
+  ///
+  /// An operator wants to hear of it: the medium may be failing.
   package let setAside: BytePath?
 
   package init(

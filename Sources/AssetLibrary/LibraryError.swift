@@ -4,7 +4,9 @@ package import Paths
 
 /// What the library could not do, to what, and whether the same attempt may succeed later.
 package struct LibraryError: Error, Hashable, Sendable {
-  /// The kinds of failure. The raw values stand in evidence and logs.
+  /// The kinds of failure.
+  ///
+  /// The raw values stand in evidence and logs.
   package enum Code: String, Hashable, Sendable {
     /// The library's file system is full, or over quota.
     case noSpace = "no_space"

@@ -31,7 +31,11 @@ extension ObjectStore {
         try Directory.create(folder, permissions: 0o700)
       }
     }
-    try storing(layout.root) { () throws(SystemError) in try Directory.sync(layout.root) }
+    try storing(layout.objects) { () throws(SystemError) in
+      try makeShards()
+      try Directory.sync(layout.objects)
+      try Directory.sync(layout.root)
+    }
     // A rename or a hard link between two file systems fails, and would do so with each import.
     let devices = try layout.folders.map { (folder) throws(LibraryError) in
       try storing(folder) { () throws(SystemError) in
@@ -40,6 +44,17 @@ extension ObjectStore {
     }
     guard Set(devices).count == 1 else {
       throw LibraryError(.other, layout.root, detail: "its folders are on different file systems")
+    }
+  }
+
+  /// Makes all 256 at once, so that no import has to sync more than the one folder it renames into.
+  private func makeShards() throws(SystemError) {
+    for shard in layout.shards {
+      do throws(SystemError) {
+        try checked("mkdir", shard) { mkdir(shard.nulTerminated, 0o700) }
+      } catch let error where error.errno == EEXIST {
+        continue
+      }
     }
   }
 
@@ -116,7 +131,7 @@ extension ObjectStore {
       do throws(SystemError) {
         let file = try FileDescriptor.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
         return try file.readAll(limit: limit)
-      } catch where error.errno == ENOENT {
+      } catch let error where error.errno == ENOENT {
         return nil
       }
     }

@@ -49,8 +49,8 @@ struct ObjectStore: Sendable {
 
   /// Gives a staged resource its name, without ever replacing a good object.
   ///
-  /// - Parameter source: the source's inode, which an object may not share unless it was taken.
-  /// - Returns: whether it was there already, and where a damaged one was put.
+  /// An object may not share the source's inode, unless this import takes it. The answer tells whether
+  /// it was there already, and where a damaged one was put.
   func place(
     _ staged: StagingFile,
     as digest: ContentDigest,
@@ -95,29 +95,10 @@ struct ObjectStore: Sendable {
       do throws(SystemError) {
         try DurableFile.renameNoReplace(staged.path, to: object)
         return true
-      } catch where error.errno == EEXIST {
+      } catch let error where error.errno == EEXIST {
         return false
-      } catch where error.errno == ENOENT {
-        try makeShard(digest)
-        do throws(SystemError) {
-          try DurableFile.renameNoReplace(staged.path, to: object)
-          return true
-        } catch where error.errno == EEXIST {
-          return false
-        }
       }
     }
-  }
-
-  func makeShard(_ digest: ContentDigest) throws(SystemError) {
-    let shard = layout.shard(digest)
-    try faults.pass("library.mkdir")
-    do throws(SystemError) {
-      try checked("mkdir", shard) { mkdir(shard.nulTerminated, 0o700) }
-    } catch where error.errno == EEXIST {
-      return
-    }
-    try Directory.sync(layout.objects)
   }
 
   /// Puts the staged file in the place of the object that was looked at; nil if that is there no more.
@@ -201,6 +182,7 @@ enum Placement: Hashable, Sendable {
 }
 
 /// Held while an object that is there already is exchanged: the look at it and the exchange are one.
+///
 /// One broker uses a library at a time, so a lock of the process is enough.
 final class ExchangeLock: Sendable {
   private let mutex = Mutex(())

@@ -106,7 +106,7 @@ struct ReadPass {
     try fromSource { () throws(SystemError) in
       do throws(SystemError) {
         return try source.firstHole(from: offset)
-      } catch where error.errno == ENXIO {
+      } catch let error where error.errno == ENXIO {
         // The file was cut meanwhile; the read that follows says so.
         return size
       }

@@ -15,7 +15,9 @@ struct SourceMove: Sendable {
   let folder: BytePath
 
   func run() throws(LibraryError) -> BytePath? {
-    guard try reading(path, { () throws(SystemError) in try identity.isOf(path) }) else { return nil }
+    guard try reading(path, { () throws(SystemError) in try identity.isOf(path) }) else {
+      return nil
+    }
     do throws(SystemError) {
       let target = try giveName(to: path)
       if try identity.isOf(target) {
@@ -26,9 +28,9 @@ struct SourceMove: Sendable {
       // Another export took the name after the look: it goes back.
       try DurableFile.renameNoReplace(target, to: path)
       return nil
-    } catch where error.errno == EXDEV {
+    } catch let error where error.errno == EXDEV {
       return try copyAcross()
-    } catch where error.errno == ENOENT {
+    } catch let error where error.errno == ENOENT {
       guard try reading(folder, { () throws(SystemError) in try FileStatus.of(folder) }) == nil
       else { return nil }
       throw LibraryError(reading: error, from: folder)
@@ -44,7 +46,7 @@ struct SourceMove: Sendable {
       do throws(SystemError) {
         try DurableFile.renameNoReplace(file, to: target)
         return target
-      } catch where error.errno == EEXIST && number < 10_000 {
+      } catch let error where error.errno == EEXIST && number < 10_000 {
         continue
       }
     }
@@ -58,7 +60,9 @@ struct SourceMove: Sendable {
     let rest = Array("~\(number)".utf8) + name.bytes[stem.count...]
     var kept = stem.prefix(max(1, Int(NAME_MAX) - rest.count))
     // Not in the middle of a character, where the name is UTF-8.
-    while kept.count > 1, kept.count < stem.count, stem[kept.count] & 0xC0 == 0x80 { kept.removeLast() }
+    while kept.count > 1, kept.count < stem.count, stem[kept.count] & 0xC0 == 0x80 {
+      kept.removeLast()
+    }
     return BytePath(kept + rest)
   }
 

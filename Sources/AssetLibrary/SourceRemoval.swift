@@ -19,7 +19,7 @@ struct SourceRemoval: Sendable {
   func run() throws(LibraryError) -> Bool {
     do throws(SystemError) {
       return try remove()
-    } catch where error.errno == ENOENT || error.errno == ENOTDIR {
+    } catch let error where error.errno == ENOENT || error.errno == ENOTDIR {
       return false
     } catch {
       throw LibraryError(reading: error, from: path)

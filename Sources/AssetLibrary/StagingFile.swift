@@ -47,7 +47,9 @@ struct StagingFile: Sendable {
             AT_SYMLINK_FOLLOW
           )
         }
-      } catch where [EPERM, EXDEV, EMLINK, EOPNOTSUPP, ENOENT, EACCES].contains(error.errno) {
+      } catch let error
+        where [EPERM, EXDEV, EMLINK, EOPNOTSUPP, ENOENT, EACCES].contains(error.errno)
+      {
         return nil
       }
       return StagingFile(path: path, file: source)
@@ -64,8 +66,9 @@ struct StagingFile: Sendable {
     }
   }
 
-  /// Removes the name, unless it has been renamed away. A failure leaves it to the sweep at the next
-  /// start.
+  /// Removes the name, unless it has been renamed away.
+  ///
+  /// A failure leaves it to the sweep at the next start.
   func discard(faults: FaultPlan, logger: Logger) {
     logger.logged("A staging file could not be removed.") {
       try faults.pass("library.unstage")
@@ -84,7 +87,7 @@ struct StagingFile: Sendable {
         let file: FileDescriptor
         do throws(SystemError) {
           file = try FileDescriptor.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-        } catch where error.errno == ENOENT {
+        } catch let error where error.errno == ENOENT {
           continue
         }
         guard flock(file.rawValue, LOCK_EX | LOCK_NB) == 0 else { continue }

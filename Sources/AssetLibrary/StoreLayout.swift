@@ -7,7 +7,7 @@ import Paths
 /// LIBRARY/                                     0700
 ///   library.json                               0600  {"format":1,"id":"<32 hex digits>"}
 ///   objects/                                   0700
-///     ab/                                      0700  the digest's first two digits
+///     ab/                                      0700  the digest's first two digits; 00 to ff
 ///       ab…                                    0444  the resource; 64 lower-case hex digits, its SHA-256
 ///       ab….json                               0600  the asset's record, see AssetRecord
 ///   staging/                                   0700
@@ -43,6 +43,11 @@ struct StoreLayout: Hashable, Sendable {
 
   /// The folders, outermost first.
   var folders: [BytePath] { [root, objects, staging, grants, setAside] }
+
+  /// The folders of objects, `00` to `ff`.
+  var shards: [BytePath] {
+    (UInt8.min...UInt8.max).map { objects.appending([$0].hexDigits) }
+  }
 
   func shard(_ digest: ContentDigest) -> BytePath {
     objects.appending(String(digest.hex.prefix(2)))

@@ -1,6 +1,7 @@
 import AssetLibrary
 import Glibc
 import HandoffCore
+import HandoffLog
 import HandoffProtocol
 import HandoffTestSupport
 import LinuxSystem
@@ -13,13 +14,16 @@ let preview = DestinationName("preview").unsafelyUnwrapped
 @Suite("Grants", .timeLimit(.minutes(1)))
 struct GrantTests {
   private static let names: [BytePath] = [
-    "clip.mp4", "te[s]t_ video ' _ .flv", "line\nfeed.mp4", BytePath([0xFF, 0x2E, 0x6D, 0x70, 0x34]),
+    "clip.mp4", "te[s]t_ video ' _ .flv", "line\nfeed.mp4",
+    BytePath([0xFF, 0x2E, 0x6D, 0x70, 0x34]),
     BytePath(String(repeating: "v", count: 251) + ".mp4"), "e\u{301}.mp4", "\u{e9}.mp4",
   ]
 
-  @Test("a grant is a read-only hard link under the export's own name, whatever its bytes (case 62)",
-    arguments: names)
-  func names(name: BytePath) async throws {
+  @Test(
+    "a grant is a read-only hard link under the export's own name, whatever its bytes (case 62)",
+    arguments: names
+  )
+  func keepsName(name: BytePath) async throws {
     try await withLibrary { fixture in
       let bytes = randomBytes(5000)
       let source = try fixture.export(name, bytes)
@@ -42,7 +46,7 @@ struct GrantTests {
     try await withLibrary { fixture in
       var requests: [GrantRequest] = []
       for number in 0..<3 {
-        let file = try fixture.export("\(number)", [UInt8(number)])
+        let file = try fixture.export(BytePath("\(number)"), [UInt8(number)])
         let digest = try await fixture.importFile(file).digest
         requests.append(GrantRequest(digest: digest, name: "clip.mp4"))
       }
@@ -107,7 +111,10 @@ struct GrantTests {
     }
   }
 
-  @Test("names that lead elsewhere are refused (case 65)", arguments: ["..", ".", "", "a/b", "../x"])
+  @Test(
+    "names that lead elsewhere are refused (case 65)",
+    arguments: ["..", ".", "", "a/b", "../x"]
+  )
   func hostileHandoff(id: String) async throws {
     try await withLibrary { fixture in
       let digest = try await fixture.importFile(try fixture.export("a.mp4", [1, 2])).digest

@@ -1,6 +1,7 @@
 import AssetLibrary
 import Glibc
 import HandoffCore
+import HandoffLog
 import HandoffProtocol
 import HandoffTestSupport
 import LinuxSystem

@@ -9,7 +9,9 @@ import Testing
 
 @Suite("Sources", .timeLimit(.minutes(1)))
 struct SourceTests {
-  @Test("a take moves no byte: the object is the source's inode, read-only, and the source then goes")
+  @Test(
+    "a take moves no byte: the object is the source's inode, read-only, and the source then goes"
+  )
   func takes() async throws {
     try await withLibrary { fixture in
       let source = try fixture.export("clip.mp4", randomBytes(100_000))
@@ -69,7 +71,9 @@ struct SourceTests {
     }
   }
 
-  @Test("a taken source that is imported again, as after a crash, makes the object independent of it")
+  @Test(
+    "a taken source that is imported again, as after a crash, makes the object independent of it"
+  )
   func takesAgain() async throws {
     try await withLibrary { fixture in
       let source = try fixture.export("clip.mp4", randomBytes(100_000))
@@ -82,7 +86,9 @@ struct SourceTests {
     }
   }
 
-  @Test("a taken source that another export has replaced is not removed, and the object stands alone")
+  @Test(
+    "a taken source that another export has replaced is not removed, and the object stands alone"
+  )
   func takenAndReplaced() async throws {
     try await withLibrary { fixture in
       let source = try fixture.export("clip.mp4", randomBytes(100_000))
@@ -155,8 +161,11 @@ struct SourceTests {
     }
   }
 
-  @Test("a move takes the first free name, also on another file system",
-    arguments: [false, true], ["clip.mp4", String(repeating: "ü", count: 125) + "x.mp4"])
+  @Test(
+    "a move takes the first free name, also on another file system",
+    arguments: [false, true],
+    ["clip.mp4", String(repeating: "ü", count: 125) + "x.mp4"]
+  )
   func moves(across: Bool, name: String) async throws {
     guard !across || getuid() == 0 else { return print("skipped: mounting needs root") }
     try await withLibrary { fixture in
@@ -184,8 +193,10 @@ struct SourceTests {
     }
   }
 
-  @Test("a clone shares the export's extents and survives its change",
-    arguments: ["mkfs.xfs -q -m reflink=1", "mkfs.btrfs -q"])
+  @Test(
+    "a clone shares the export's extents and survives its change",
+    arguments: ["mkfs.xfs -q -m reflink=1", "mkfs.btrfs -q"]
+  )
   func reflinks(mkfs: String) async throws {
     let tool = mkfs.prefix { $0 != " " }
     guard getuid() == 0, await shell("command -v \(tool) >/dev/null") == 0 else {
