@@ -351,6 +351,10 @@ int clinux_set_nonblocking(int descriptor) {
   return fcntl(descriptor, F_SETFL, flags | O_NONBLOCK);
 }
 
+int clinux_pipe(int pair[2]) { return pipe2(pair, O_CLOEXEC); }
+
+int clinux_unread(int descriptor, int *count) { return ioctl(descriptor, FIONREAD, count); }
+
 int clinux_is_open(int descriptor) { return fcntl(descriptor, F_GETFD) != -1; }
 
 void clinux_keep_memory(void) {
