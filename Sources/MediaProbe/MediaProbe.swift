@@ -58,6 +58,9 @@ package final class MediaProbe: Sendable {
     return verdict
   }
 
+  /// How many workers have nothing to do.
+  package var idleWorkers: Int { state.withLock { $0.idle.count } }
+
   /// Ends the workers; whoever still waits for one gets a failed verdict.
   package func shutdown() async {
     let waiting = state.withLock { state in
