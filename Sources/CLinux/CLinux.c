@@ -209,9 +209,11 @@ int clinux_open_folder_path(const char *path) {
 }
 
 int clinux_open_beneath(int directory, const char *path, int flags, unsigned mode) {
+  // openat2 refuses a mode where nothing is made. O_TMPFILE holds the bits of O_DIRECTORY.
+  int makes = flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE;
   struct open_how how = {
     .flags = (uint64_t)(unsigned)flags,
-    .mode = flags & (O_CREAT | O_TMPFILE) ? mode : 0,
+    .mode = makes ? mode : 0,
     .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
   };
   return (int)syscall(SYS_openat2, directory, path, &how, sizeof how);
