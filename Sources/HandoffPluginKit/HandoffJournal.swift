@@ -36,6 +36,12 @@ actor HandoffJournal {
     return try read()
   }
 
+  /// Lets the next process in.
+  func close() throws {
+    try lock?.close()
+    lock = nil
+  }
+
   /// Writes an entry; it is on the disk when this returns.
   func store(_ entry: JournalEntry) throws {
     try FaultPlan.current.pass("journal")

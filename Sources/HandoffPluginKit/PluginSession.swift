@@ -42,6 +42,7 @@ struct PluginSession<Served: Destination> {
       try await peer.run()
     }
     await receiver.stop()
+    try await journal.close()
   }
 
   private static func answer(

@@ -10,9 +10,13 @@ extension Receiver {
     do {
       let handoff = try received(parameters)
       _ = try destination.get()
-      if active[handoff.id] != nil {
+      while let work = active[handoff.id] {
         try checkKey(of: handoff)
-        return SubmitAnswer(accepted: true)
+        guard let task = work.task, entries[handoff.id]?.isNewAttempt(handoff) == true,
+          entries[handoff.id]?.ending != nil
+        else { return SubmitAnswer(accepted: true) }
+        // The earlier attempt's result is on its way out: this attempt comes after it.
+        await task.value
       }
       guard !isStopping, active.count < Self.mostActive else {
         throw ResultError(

@@ -17,7 +17,7 @@ actor Receiver<Served: Destination> {
 
   let context: DestinationContext
   let journal: HandoffJournal
-  var broker = BrokerLink { _, _ in throw BrokerGone() }
+  var broker = nobody
   let now: @Sendable () -> Timestamp
   let check = RequestCheck(constraints: Served.descriptor.constraints)
 
@@ -48,6 +48,8 @@ actor Receiver<Served: Destination> {
     damaged = contents.damaged
   }
 
+  private static var nobody: BrokerLink { BrokerLink { _, _ in throw BrokerGone() } }
+
   /// Opens the way to the broker, before the first message.
   func attach(_ broker: BrokerLink) {
     self.broker = broker
@@ -73,6 +75,8 @@ actor Receiver<Served: Destination> {
     for task in tasks { task.cancel() }
     for task in tasks { await task.value }
     active = [:]
+    // The connection holds this object, and this object the connection.
+    broker = Self.nobody
   }
 
   /// Works on one handoff to its end.

@@ -131,7 +131,7 @@ struct SubmitTests {
       old = old.setting("request", "protocol_version", .integer(2))
       let version: SubmitAnswer = try await broker.ask(.submit, old)
       #expect(version.error?.code == .versionIncompatible)
-      let climbing = try await broker.submit(handoff("../x"))
+      let climbing = try await broker.submit(handoff("../x", token: "t"))
       #expect(climbing.error?.code == .malformedRequest)
       let empty: SubmitAnswer = try await broker.ask(.submit, JSONValue.object([:]))
       #expect(empty.error?.code == .malformedRequest)
