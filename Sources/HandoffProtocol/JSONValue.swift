@@ -79,9 +79,8 @@ extension SingleValueDecodingContainer {
       where context.codingPath.count == codingPath.count
     {
       return nil
-    } catch DecodingError.dataCorrupted(let context)
-      where context.codingPath.count == codingPath.count && type is any BinaryInteger.Type
-    {
+    } catch  where type is any BinaryInteger.Type {
+      // A fraction or a number of more than 64 bits: Foundation throws an error of its own for it.
       return nil
     }
   }
