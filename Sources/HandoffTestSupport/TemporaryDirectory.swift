@@ -3,18 +3,21 @@ package import Paths
 
 /// Makes an empty folder, gives it to a test, and removes it with everything in it.
 ///
-/// Its path is resolved, so it can be compared with what the kernel answers.
+/// Its path is resolved, so it can be compared with what the kernel answers. In memory (/dev/shm, where
+/// there is one) is for tests that sync a lot and do not depend on the file system.
 nonisolated(nonsending) package func withTemporaryDirectory<Value>(
+  inMemory: Bool = false,
   _ body: nonisolated(nonsending) (BytePath) async throws -> Value
 ) async throws -> Value {
-  let path = try makeTemporaryDirectory()
+  let path = try makeTemporaryDirectory(inMemory: inMemory)
   defer { removeTree(path) }
   return try await body(path)
 }
 
 /// Makes an empty folder that the caller removes with ``removeTree(_:)``.
-package func makeTemporaryDirectory() throws -> BytePath {
-  let root = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+package func makeTemporaryDirectory(inMemory: Bool = false) throws -> BytePath {
+  let configured = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+  let root = inMemory && access("/dev/shm", W_OK) == 0 ? "/dev/shm" : configured
   var template = BytePath(root).appending("handoff-test-XXXXXX").nulTerminated
   guard mkdtemp(&template) != nil, let resolved = realpath(template, nil) else {
     throw TestSupportError("mkdtemp: errno \(errno)")

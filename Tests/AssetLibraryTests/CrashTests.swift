@@ -20,7 +20,7 @@ struct CrashTests {
     let digest = try contentDigest(bytes)
     var passed = false
     for step in 1...40 where !passed {
-      try await withTemporaryDirectory { root in
+      try await withTemporaryDirectory(inMemory: true) { root in
         let before = try await LibraryFixture(root)
         let source = try before.export("clip.mp4", bytes)
         if scenario == "damaged" {

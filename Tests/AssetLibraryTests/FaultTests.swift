@@ -20,7 +20,7 @@ struct FaultTests {
     let digest = try contentDigest(bytes)
     var passed = false
     for step in 1...60 where !passed {
-      try await withTemporaryDirectory { root in
+      try await withTemporaryDirectory(inMemory: true) { root in
         let clean = try await LibraryFixture(root)
         let source = try clean.export("clip.mp4", bytes)
         if scenario == "damaged" || scenario == "present" {
@@ -59,7 +59,7 @@ struct FaultTests {
   func recordWalk() async throws {
     var passed = false
     for step in 1...20 where !passed {
-      try await withTemporaryDirectory { root in
+      try await withTemporaryDirectory(inMemory: true) { root in
         let clean = try await LibraryFixture(root)
         var asset = try sampleAsset()
         try await clean.library.writeRecord(asset)
