@@ -63,6 +63,7 @@ let cTargets: [Target] = [
   .systemLibrary(name: "CInotifyTools"),
   .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd"),
   .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3"),
+  .target(name: "COptions"),
   .target(name: "CLinux", exclude: ["LICENSE"]),
   .target(
     name: "CTOML",
@@ -131,8 +132,8 @@ let programTargets: [Target] = [
   program(
     "handoff",
     [
-      "HandoffConfig", "HandoffControl", "HandoffCore", "HandoffLog", "HandoffProtocol",
-      "HandoffService", "LinuxSystem", "MastodonStandIn", "Paths",
+      "COptions", "HandoffConfig", "HandoffControl", "HandoffCore", "HandoffLog",
+      "HandoffProtocol", "HandoffService", "LinuxSystem", "MastodonStandIn", "Paths",
     ]
   ),
   program(

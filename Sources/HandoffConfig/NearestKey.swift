@@ -1,7 +1,7 @@
 /// Finds the known key that a misspelt one was probably meant to be.
-enum NearestKey {
+package enum NearestKey {
   /// The nearest by edit distance, not counting case and `-` for `_`; nil only if there are no keys.
-  static func of(_ key: String, among known: some Collection<String>) -> String? {
+  package static func of(_ key: String, among known: some Collection<String>) -> String? {
     let asked = folded(key)
     return known.sorted().min { left, right in
       cost(asked, folded(left)) < cost(asked, folded(right))

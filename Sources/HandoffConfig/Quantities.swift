@@ -2,7 +2,7 @@ import HandoffCore
 import HandoffProtocol
 
 /// Amounts as the configuration writes them: text with a unit, read and written.
-enum Quantities {
+package enum Quantities {
   private static let durationUnits: [(unit: String, milliseconds: Int64)] = [
     ("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000),
   ]
@@ -17,7 +17,7 @@ enum Quantities {
   static let longest: Duration = .seconds(36_525 * 86_400)
 
   /// Reads a whole number with `ms`, `s`, `m`, `h` or `d`, or several in a row as in `1h30m`.
-  static func duration(_ text: String) -> Duration? {
+  package static func duration(_ text: String) -> Duration? {
     var rest = text[...]
     var total: Int64 = 0
     repeat {
