@@ -193,6 +193,14 @@ func fixture(_ name: String, _ dependencies: [Target.Dependency], path: String) 
 }
 
 let testTargets: [Target] = [
+  .executableTarget(
+    name: "counting-receiver",
+    dependencies: ["HandoffPluginKit", "HandoffProtocol", "LinuxSystem", "Paths"],
+    path: "Tests/Fixtures/CountingReceiver",
+    swiftSettings: settings,
+    // Run contained from the release build, as a shipped plugin is.
+    linkerSettings: linking
+  ),
   fixture("hostile-receiver", ["LinuxSystem", "Paths"], path: "Tests/Fixtures/HostileReceiver"),
   fixture(
     "watch-fixture",

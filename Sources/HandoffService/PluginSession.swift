@@ -43,6 +43,9 @@ struct PluginSession: Sendable {
       }
     } catch is CancellationError {
       return
+    } catch let error as ResultError where error.code == .destinationUnavailable {
+      // It has ended; the process's own end says why.
+      return
     } catch {
       parts.logger.warning(
         "A plugin could not be served",
