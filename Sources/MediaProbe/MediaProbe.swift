@@ -58,8 +58,8 @@ package final class MediaProbe: Sendable {
     return verdict
   }
 
-  /// How many workers have nothing to do.
-  package var idleWorkers: Int { state.withLock { $0.idle.count } }
+  /// How many files have been given to workers since the start.
+  package var filesAsked: Int { workers.reduce(0) { $0 + $1.asked.count } }
 
   /// Ends the workers; whoever still waits for one gets a failed verdict.
   package func shutdown() async {

@@ -9,6 +9,8 @@ actor ProbeWorker {
   private let thread: BlockingThread
   nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
+  /// What this worker was asked, over all its processes.
+  nonisolated let asked = QuestionCount()
   private let executable: BytePath
   private let limit: Duration
   private let logger: Logger
@@ -67,7 +69,7 @@ actor ProbeWorker {
     command.descriptors[3] = far
     command.limits = Self.limits
     let process = try await SpawnedProcess.spawn(command)
-    let channel = ProbeChannel(near)
+    let channel = ProbeChannel(near, asked)
     running = (process, channel)
     logger.debug("The probe started a worker.", [.pid: "\(process.id)"])
     return channel
