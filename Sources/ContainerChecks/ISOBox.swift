@@ -30,7 +30,9 @@ struct ISOBox: Hashable {
     else {
       throw Defect(detail: "\(limit - offset) bytes of an unfinished box header at \(offset)")
     }
-    guard type.rawValue != 0 else { throw Defect(detail: "zeros where a box should be, at \(offset)") }
+    guard type.rawValue != 0 else {
+      throw Defect(detail: "zeros where a box should be, at \(offset)")
+    }
     var header: Int64 = 8
     var size = Int64(short)
     if short == 0, isOutermost { size = limit - offset }

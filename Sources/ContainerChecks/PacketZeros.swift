@@ -19,7 +19,9 @@ package enum ZeroTolerance: Hashable, Sendable {
       "rawvideo", "raw ", "v210", "2vuy", "sowt", "twos", "lpcm", "in24", "in32", "fl32", "fl64",
       "V_UNCOMPRESSED",
     ]
-    if raw.contains(codec) || codec.hasPrefix("pcm_") || codec.hasPrefix("A_PCM") { return .anything }
+    if raw.contains(codec) || codec.hasPrefix("pcm_") || codec.hasPrefix("A_PCM") {
+      return .anything
+    }
     return .padding
   }
 }
@@ -49,7 +51,10 @@ package enum PacketZeros {
       }
     }
     guard zeros == 0 else {
-      return Finding(.notProvable, "uncompressed video with packets of zeros: black, or not written")
+      return Finding(
+        .notProvable,
+        "uncompressed video with packets of zeros: black, or not written"
+      )
     }
     return Finding(.passed, "the first and the last video packet can be read")
   }

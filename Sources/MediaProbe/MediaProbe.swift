@@ -84,7 +84,9 @@ package final class MediaProbe: Sendable {
     }
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        if case .now(let worker) = enter(id, continuation) { continuation.resume(returning: worker) }
+        if case .now(let worker) = enter(id, continuation) {
+          continuation.resume(returning: worker)
+        }
       }
     } onCancel: {
       leave(id)
