@@ -18,7 +18,7 @@ struct ISOBox: Hashable {
 
   /// Reads the header of the box at an offset, which has to end by `limit`.
   ///
-  /// - Parameter isOutermost: a size of 0 means "to the end of the file" only there.
+  /// A size of 0 means "to the end of the file", for an outermost box only.
   static func read(
     _ source: ByteSource,
     at offset: Int64,

@@ -7,7 +7,7 @@ package enum ZeroTolerance: Hashable, Sendable {
   /// Silence and black are zeros.
   case anything
 
-  /// - Parameter codec: libavcodec's name, an ISO sample entry, or a Matroska codec identifier.
+  /// What is known of a codec by libavcodec's name, an ISO sample entry, or a Matroska identifier.
   package static func of(codec: String) -> ZeroTolerance {
     let tight = [
       "h264", "avc1", "avc3", "hevc", "hvc1", "hev1", "av1", "av01", "vp8", "vp08", "vp9", "vp09",

@@ -3,7 +3,9 @@ import HandoffCore
 import HandoffProtocol
 import LinuxSystem
 
-/// The socket to one worker process: one question, one answer. Its calls block.
+/// The socket to one worker process, over which every question has one answer.
+///
+/// Its calls block.
 final class ProbeChannel: Sendable {
   /// Why there is no answer.
   enum Failure: Error, Hashable, CustomStringConvertible {

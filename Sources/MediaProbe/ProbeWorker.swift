@@ -29,7 +29,7 @@ actor ProbeWorker {
     self.logger = logger
   }
 
-  /// Probes one file. Its caller has this worker for itself.
+  /// Probes one file for a caller that has this worker for itself.
   func verdict(for descriptor: FileDescriptor, size: Int64) async -> ProbeVerdict {
     do {
       return try await ask(descriptor, size)

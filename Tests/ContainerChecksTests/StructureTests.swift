@@ -165,6 +165,17 @@ struct StructureTests {
     for missing in 1..<115 { #expect(try outcome(bytes.dropLast(missing)) == .incomplete) }
     #expect(try outcome(bytes.dropLast(115)) == .notProvable)
   }
+
+  @Test("the last Ogg page is whole, which does not prove the end")
+  func pages() throws {
+    let page =
+      Array("OggS".utf8) + [UInt8](repeating: 0, count: 22) + [2, 255, 45] + data(300)
+    #expect(try outcome(page + page) == .notProvable)
+    for missing in 1..<page.count {
+      #expect(try outcome((page + page).dropLast(missing)) == .incomplete)
+    }
+    #expect(try outcome((page + page).dropLast(page.count)) == .notProvable)
+  }
 }
 
 extension StructureTests {
