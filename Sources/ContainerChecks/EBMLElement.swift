@@ -25,7 +25,8 @@ struct EBMLElement: Hashable {
     let idLength = UInt8(first).leadingZeroBitCount + 1
     let id = try source.number(at: offset, bytes: idLength)
     let sizeStart = offset + Int64(idLength)
-    guard let id, sizeStart < limit, let size = try VariableNumber.read(source, at: sizeStart) else {
+    guard let id, sizeStart < limit, let size = try VariableNumber.read(source, at: sizeStart)
+    else {
       throw Defect(detail: "an unfinished element header at \(offset)")
     }
     let content = sizeStart + Int64(size.length)

@@ -2,13 +2,15 @@
 enum FlashTags {
   /// When the tag at an offset is due, in seconds: 24 bits of milliseconds, then the upper 8.
   private static func time(_ source: ByteSource, _ tag: Int64) throws -> Double? {
-    guard let low = try source.word(at: tag + 4), let high = try source.number(at: tag + 7, bytes: 1)
+    guard let low = try source.word(at: tag + 4),
+      let high = try source.number(at: tag + 7, bytes: 1)
     else { return nil }
     return Double(UInt32(high) << 24 | low >> 8) / 1_000
   }
 
   static func report(_ source: ByteSource) throws -> StructureReport {
-    guard source.size > 13, let header = try source.word(at: 5), Int64(header) + 4 < source.size else {
+    guard source.size > 13, let header = try source.word(at: 5), Int64(header) + 4 < source.size
+    else {
       return .incomplete(source, "no tag yet")
     }
     let first = Int64(header) + 4

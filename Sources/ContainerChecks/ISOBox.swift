@@ -18,7 +18,7 @@ struct ISOBox: Hashable {
 
   /// Reads the header of the box at an offset, which has to end by `limit`.
   ///
-  /// - Parameter isOutermost: a size of 0 means "to the end of the file" only there.
+  /// A size of 0 means "to the end of the file", for an outermost box only.
   static func read(
     _ source: ByteSource,
     at offset: Int64,
@@ -30,7 +30,9 @@ struct ISOBox: Hashable {
     else {
       throw Defect(detail: "\(limit - offset) bytes of an unfinished box header at \(offset)")
     }
-    guard type.rawValue != 0 else { throw Defect(detail: "zeros where a box should be, at \(offset)") }
+    guard type.rawValue != 0 else {
+      throw Defect(detail: "zeros where a box should be, at \(offset)")
+    }
     var header: Int64 = 8
     var size = Int64(short)
     if short == 0, isOutermost { size = limit - offset }

@@ -30,7 +30,9 @@ enum ISOMedia {
       guard boxCount < boxLimit else { throw ISOBox.Defect(detail: "more than \(boxLimit) boxes") }
     }
     guard let movie else {
-      throw ISOBox.Defect(detail: "no 'moov' box: an interrupted export, or one still being written")
+      throw ISOBox.Defect(
+        detail: "no 'moov' box: an interrupted export, or one still being written"
+      )
     }
     return try judge(source, movie, fragments, content)
   }
@@ -43,7 +45,10 @@ enum ISOMedia {
   ) throws -> StructureReport {
     if let place = movie.externalMedia { return .incomplete(source, place) }
     guard movie.sampleCount + fragments.sampleCount > 0 || movie.isCompressed else {
-      return .incomplete(source, "the 'moov' box describes no sample: an initialisation segment only")
+      return .incomplete(
+        source,
+        "the 'moov' box describes no sample: an initialisation segment only"
+      )
     }
     let last = try content.map { try lastContent(source, $0) }
     var report = StructureReport(

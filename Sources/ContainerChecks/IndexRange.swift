@@ -1,6 +1,6 @@
 /// The check that what the index points at is in the file.
 package enum IndexRange {
-  /// - Parameter indexes: of all tracks that are in the file.
+  /// Compares the farthest packet of the indexes of all tracks with the file's size in bytes.
   package static func check(_ indexes: [IndexSummary], size: Int64) -> Finding {
     let places = indexes.compactMap(\.farthest)
     guard let farthest = places.max(by: { $0.end < $1.end }) else {
@@ -17,9 +17,9 @@ package enum IndexRange {
 
 /// The check that the whole file was written.
 package enum HoleCheck {
-  /// - Parameters:
-  ///   - firstHole: where the kernel says that the first hole is (`SEEK_HOLE`, lseek(2)).
-  ///   - size: the file's; every file has a virtual hole there.
+  /// Judges by where the kernel says that the first hole is (`SEEK_HOLE`, lseek(2)).
+  ///
+  /// Every file has a virtual hole at its end.
   package static func check(firstHole: Int64, size: Int64) -> Finding {
     guard firstHole < size else { return Finding(.passed, "no hole") }
     return Finding(.incomplete, "nothing is written from \(firstHole) on, for a part at least")

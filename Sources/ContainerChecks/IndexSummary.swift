@@ -34,7 +34,9 @@ package struct IndexSummary: Hashable, Sendable {
 
   package init() {}
 
-  /// Takes the next entry in the order of the index. Empty packets (dropped frames) are only counted.
+  /// Takes the next entry in the order of the index.
+  ///
+  /// Empty packets (dropped frames) are only counted.
   package mutating func add(_ place: PacketPlace) {
     count += 1
     guard place.size > 0 else { return }

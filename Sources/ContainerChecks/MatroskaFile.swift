@@ -53,7 +53,11 @@ struct MatroskaFile {
 
   private mutating func walk() throws -> StructureReport {
     let header = try EBMLElement.read(source, at: 0, limit: source.size)
-    let segment = try EBMLElement.read(source, at: header.end(limit: source.size), limit: source.size)
+    let segment = try EBMLElement.read(
+      source,
+      at: header.end(limit: source.size),
+      limit: source.size
+    )
     guard segment.id == ID.segment else {
       throw EBMLElement.Defect(detail: "no segment after the EBML header")
     }

@@ -1,7 +1,8 @@
 /// A cheap look at a packet's first bytes, which spares decoding it where they are as they should be.
 package enum PacketLook {
-  /// - Parameter codec: libavcodec's name.
-  /// - Returns: false where a decoder should be asked; true too for codecs of which nothing is known.
+  /// False where a decoder should be asked; true too for codecs of which nothing is known.
+  ///
+  /// The codec is given by libavcodec's name.
   package static func isPlausible(
     _ place: PacketPlace,
     codec: String,

@@ -7,7 +7,7 @@ package enum ZeroTolerance: Hashable, Sendable {
   /// Silence and black are zeros.
   case anything
 
-  /// - Parameter codec: libavcodec's name, an ISO sample entry, or a Matroska codec identifier.
+  /// What is known of a codec by libavcodec's name, an ISO sample entry, or a Matroska identifier.
   package static func of(codec: String) -> ZeroTolerance {
     let tight = [
       "h264", "avc1", "avc3", "hevc", "hvc1", "hev1", "av1", "av01", "vp8", "vp08", "vp9", "vp09",
@@ -19,7 +19,9 @@ package enum ZeroTolerance: Hashable, Sendable {
       "rawvideo", "raw ", "v210", "2vuy", "sowt", "twos", "lpcm", "in24", "in32", "fl32", "fl64",
       "V_UNCOMPRESSED",
     ]
-    if raw.contains(codec) || codec.hasPrefix("pcm_") || codec.hasPrefix("A_PCM") { return .anything }
+    if raw.contains(codec) || codec.hasPrefix("pcm_") || codec.hasPrefix("A_PCM") {
+      return .anything
+    }
     return .padding
   }
 }
@@ -49,7 +51,10 @@ package enum PacketZeros {
       }
     }
     guard zeros == 0 else {
-      return Finding(.notProvable, "uncompressed video with packets of zeros: black, or not written")
+      return Finding(
+        .notProvable,
+        "uncompressed video with packets of zeros: black, or not written"
+      )
     }
     return Finding(.passed, "the first and the last video packet can be read")
   }

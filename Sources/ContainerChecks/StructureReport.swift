@@ -43,7 +43,7 @@ package struct StructureReport: Hashable, Sendable {
     case .flash: try FlashTags.report(source)
     case .programStream: endless(source, "MPEG program streams")
     case .advancedSystems: endless(source, "ASF files")
-    case .ogg: endless(source, "Ogg files")
+    case .ogg: try OggPages.report(source)
     case .materialExchange: endless(source, "MXF files")
     }
   }

@@ -8,7 +8,8 @@ enum TransportStream {
       let start = size == 192 ? 4 : 0
       let places = stride(from: start, to: head.count, by: size)
       let seen = places.filter { head[$0] == sync }.count
-      return seen >= min(3, head.count / size + 1) && seen == Array(places).count && head.count > size
+      return seen >= min(3, head.count / size + 1) && seen == Array(places).count
+        && head.count > size
     }
   }
 

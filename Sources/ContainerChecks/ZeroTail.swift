@@ -19,9 +19,10 @@ package enum ZeroTail {
     return length
   }
 
-  /// - Parameters:
-  ///   - farthest: the packet of any track that ends nearest to the file's end, if known.
-  ///   - tolerance: that packet's codec's.
+  /// Judges the file's end by what the structure says lies there.
+  ///
+  /// `farthest` is the packet of any track that ends nearest to the file's end, if known, and
+  /// `tolerance` that of its codec.
   package static func check(
     _ report: StructureReport,
     farthest: PacketPlace?,

@@ -21,10 +21,13 @@ package final class MediaProbe: Sendable {
   private let workers: [ProbeWorker]
   private let state: Mutex<State>
 
+  /// Starts no process yet.
+  ///
   /// - Parameters:
   ///   - executable: `handoff-probe`, as an absolute path.
   ///   - workers: processes, each of which probes one file at a time.
   ///   - limit: time for one file, after which its worker is killed.
+  ///   - logger: hears of workers that were started (debug) and lost (warning).
   package init(
     executable: BytePath,
     workers: Int = 2,
@@ -46,6 +49,7 @@ package final class MediaProbe: Sendable {
   ///   - descriptor: open for reading.
   ///   - size: the file's size as the caller has seen it, in bytes; a file that has another one by now is
   ///     incomplete.
+  /// - Returns: the verdict; a failed one where there is none.
   nonisolated(nonsending) package func verdict(
     for descriptor: FileDescriptor,
     size: Int64
@@ -58,8 +62,8 @@ package final class MediaProbe: Sendable {
     return verdict
   }
 
-  /// How many workers have nothing to do.
-  package var idleWorkers: Int { state.withLock { $0.idle.count } }
+  /// How many files have been given to workers since the start.
+  package var filesAsked: Int { workers.reduce(0) { $0 + $1.asked.count } }
 
   /// Ends the workers; whoever still waits for one gets a failed verdict.
   package func shutdown() async {
@@ -84,7 +88,9 @@ package final class MediaProbe: Sendable {
     }
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        if case .now(let worker) = enter(id, continuation) { continuation.resume(returning: worker) }
+        if case .now(let worker) = enter(id, continuation) {
+          continuation.resume(returning: worker)
+        }
       }
     } onCancel: {
       leave(id)

@@ -3,7 +3,9 @@ import HandoffCore
 import HandoffProtocol
 import LinuxSystem
 
-/// The socket to one worker process: one question, one answer. Its calls block.
+/// The socket to one worker process, over which every question has one answer.
+///
+/// Its calls block.
 final class ProbeChannel: Sendable {
   /// Why there is no answer.
   enum Failure: Error, Hashable, CustomStringConvertible {
@@ -27,8 +29,11 @@ final class ProbeChannel: Sendable {
   /// No verdict is longer, in bytes.
   private static let answerLimit = 65_536
 
-  init(_ socket: FileDescriptor) {
+  private let asked: QuestionCount
+
+  init(_ socket: FileDescriptor, _ asked: QuestionCount) {
     self.socket = socket
+    self.asked = asked
   }
 
   func close() {
@@ -41,6 +46,7 @@ final class ProbeChannel: Sendable {
   func ask(_ file: FileDescriptor, size: Int64, limit: Duration) throws -> ProbeVerdict {
     let deadline = ContinuousClock.now.advanced(by: limit)
     try send(Array("\(size)\n".utf8), passing: file)
+    asked.increment()
     var framer = LineFramer(limit: Self.answerLimit)
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4_096, alignment: 1)
     defer { buffer.deallocate() }

@@ -9,6 +9,8 @@ actor ProbeWorker {
   private let thread: BlockingThread
   nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
+  /// What this worker was asked, over all its processes.
+  nonisolated let asked = QuestionCount()
   private let executable: BytePath
   private let limit: Duration
   private let logger: Logger
@@ -27,7 +29,7 @@ actor ProbeWorker {
     self.logger = logger
   }
 
-  /// Probes one file. Its caller has this worker for itself.
+  /// Probes one file for a caller that has this worker for itself.
   func verdict(for descriptor: FileDescriptor, size: Int64) async -> ProbeVerdict {
     do {
       return try await ask(descriptor, size)
@@ -67,7 +69,7 @@ actor ProbeWorker {
     command.descriptors[3] = far
     command.limits = Self.limits
     let process = try await SpawnedProcess.spawn(command)
-    let channel = ProbeChannel(near)
+    let channel = ProbeChannel(near, asked)
     running = (process, channel)
     logger.debug("The probe started a worker.", [.pid: "\(process.id)"])
     return channel

@@ -12,7 +12,7 @@ struct Inspection {
 
   /// Makes the verdict on an open file.
   ///
-  /// - Parameter expected: the size that the caller has seen, in bytes; another one means that it changes.
+  /// `expected` is the size that the caller has seen, in bytes; another one means that it changes.
   static func verdict(_ descriptor: FileDescriptor, expected: Int64? = nil) -> ProbeVerdict {
     do {
       let size = try descriptor.status().size

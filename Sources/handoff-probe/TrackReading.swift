@@ -67,11 +67,9 @@ struct TrackReading {
   /// Something in the header is missing or hardly possible.
   var isSuspicious: Bool {
     if max(video.width, video.height) > 8_192 { return true }
-    return file.declaredDuration == nil && report.duration != nil && !hasFragments
-  }
-
-  private var hasFragments: Bool {
-    report.tracks.contains { $0.codec.utf8.count == 4 }
+    // A fragmented MP4 never declares its duration; a Matroska file that does not was not closed.
+    if case .matroska = kind { return file.declaredDuration == nil }
+    return false
   }
 
   /// The first video packet begins as its codec's packets do.

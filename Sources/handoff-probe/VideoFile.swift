@@ -3,7 +3,9 @@ import ContainerChecks
 import Glibc
 import LinuxSystem
 
-/// One file opened with libavformat. Its C structures do not leave this file and `VideoStream`.
+/// One file opened with libavformat.
+///
+/// Its C structures do not leave this file and `VideoStream`.
 final class VideoFile {
   /// Why a header could not be read.
   struct OpenError: Error {
@@ -116,7 +118,7 @@ final class VideoFile {
 }
 
 extension ContainerKind {
-  /// libavformat's name of the demuxer. No other one is ever used.
+  /// libavformat's name of the demuxer; no other one is ever used.
   fileprivate var demuxer: String {
     switch self {
     case .isoMedia: "mov"

@@ -8,7 +8,9 @@ import LinuxSystem
 /// A request is the file's size in decimal with a line feed, and its open descriptor; the answer is one
 /// line of JSON, a `ProbeVerdict`. No path is ever told, and no descriptor kept after the answer.
 enum Worker {
-  /// Processor time for one file, in seconds. A file that takes more ends this process (SIGPROF).
+  /// Processor time for one file, in seconds.
+  ///
+  /// A file that takes more ends this process (SIGPROF).
   private static let cpuLimit = 15
 
   static func run() throws {

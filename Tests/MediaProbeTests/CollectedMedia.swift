@@ -77,7 +77,13 @@ enum CollectedMedia {
     "mp4_vvc.mp4": Facts(codec: "vvc1", width: 320, height: 180, duration: 5),
     "mkv_multi_audio_8_subs.mkv":
       Facts(codec: "h264", width: 1_024, height: 576, duration: 2.017, audio: 2),
-    "webm_vp9_opus_1s.webm": Facts(codec: "vp9", width: 854, height: 480, duration: 1.008, audio: 1),
+    "webm_vp9_opus_1s.webm": Facts(
+      codec: "vp9",
+      width: 854,
+      height: 480,
+      duration: 1.008,
+      audio: 1
+    ),
     "webm_mediarecorder_noduration_vp9.webm":
       Facts(codec: "vp9", width: 1_280, height: 720, duration: 4.94, audio: 1),
     "avi_mjpeg_pcm_camera.AVI":

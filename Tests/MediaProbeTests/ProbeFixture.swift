@@ -39,7 +39,9 @@ struct ProbeFixture {
   }
 
   /// Writes bytes to a file and probes that.
-  func verdict(_ bytes: [UInt8], in folder: BytePath, named name: String) async throws -> ProbeVerdict {
+  func verdict(_ bytes: [UInt8], in folder: BytePath, named name: String) async throws
+    -> ProbeVerdict
+  {
     let path = folder.appending(name)
     try Self.write(bytes, to: path)
     return try await verdict(path)

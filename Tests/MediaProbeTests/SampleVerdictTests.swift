@@ -29,7 +29,10 @@ struct SampleVerdictTests {
     }
   }
 
-  @Test("a copy that was cut or ends in zeros is never called complete", arguments: SampleVideo.allCases)
+  @Test(
+    "a copy that was cut or ends in zeros is never called complete",
+    arguments: SampleVideo.allCases
+  )
   func damaged(_ sample: SampleVideo) async throws {
     let bytes = try ProbeFixture.read(try await sample.path())
     try await withProbe { fixture, folder in
