@@ -20,7 +20,7 @@ struct FolderTests {
       }
       #expect(try await run.missing(of: names).isEmpty)
       #expect(run.imports.values.allSatisfy { $0 == 1 })
-      #expect(try await run.ask("folders")?.members["watches"]?.integer == 601)
+      #expect(try await run.ask("folders")?.number("watches") == 601)
     }
   }
 
@@ -36,7 +36,7 @@ struct FolderTests {
       #expect(try await run.reaches("imported", "a.mp4"))
       #expect(try await run.reaches("ignored", "._a.mp4"))
       #expect(run.imports == ["a.mp4": 1])
-      #expect(try await run.ask("folders")?.members["watches"]?.integer == 1)
+      #expect(try await run.ask("folders")?.number("watches") == 1)
     }
   }
 
@@ -67,7 +67,7 @@ struct FolderTests {
       #expect(try await run.missing(of: ["c1/a2/a3/v.mp4", "a1/w.mp4"]).isEmpty)
       #expect(run.imports == ["c1/a2/a3/v.mp4": 1, "a1/w.mp4": 1])
       #expect(!run.lines.contains { $0["event"] == "log" })
-      #expect(try await run.ask("folders")?.members["watches"]?.integer == 5)
+      #expect(try await run.ask("folders")?.number("watches") == 5)
     }
   }
 
@@ -102,7 +102,7 @@ struct FolderTests {
       try run.write("WHOLE", to: "after.mp4")
       #expect(try await run.reaches("imported", "after.mp4"))
       #expect(run.imports == ["after.mp4": 1])
-      #expect(try await run.ask("folders")?.members["watches"]?.integer == 1)
+      #expect(try await run.ask("folders")?.number("watches") == 1)
     }
   }
 
@@ -174,7 +174,7 @@ struct FolderTests {
       try run.write("WHOLE", to: "k7/v.mp4")
       #expect(try await run.reaches("imported", "k7/v.mp4"))
       #expect(run.imports == ["k7/v.mp4": 1])
-      #expect(try await run.ask("folders")?.members["watches"]?.integer == 2)
+      #expect(try await run.ask("folders")?.number("watches") == 2)
     }
   }
 

@@ -12,6 +12,8 @@ final class WatchRun {
 
     subscript(name: String) -> String? { members[name]?.text }
 
+    func number(_ name: String) -> Int64? { members[name]?.integer }
+
     /// The file's path.
     var path: BytePath { BytePath([UInt8](hexDigits: self["path"] ?? "") ?? []) }
     /// Microseconds on the monotonic clock.
