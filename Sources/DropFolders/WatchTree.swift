@@ -173,7 +173,9 @@ final class WatchTree {
     moved = [:]
     let gone = detached.filter { directories.isDetached($0) }
     detached = []
+    let concerned = Set(gone.compactMap { directories[$0]?.folder })
     for watch in gone { removeTree(watch) }
+    for folder in concerned { publish(folder) }
   }
 
   func detach(_ watch: CInt) {

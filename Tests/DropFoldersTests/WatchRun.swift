@@ -12,6 +12,8 @@ final class WatchRun {
 
     subscript(name: String) -> String? { members[name]?.text }
 
+    func number(_ name: String) -> Int64? { members[name]?.integer }
+
     /// The file's path.
     var path: BytePath { BytePath([UInt8](hexDigits: self["path"] ?? "") ?? []) }
     /// Microseconds on the monotonic clock.
@@ -19,6 +21,7 @@ final class WatchRun {
   }
 
   let drop: BytePath
+  let files: DropFiles
   private let root: BytePath
   private let process: SpawnedProcess
   private let input: FileDescriptor
@@ -35,6 +38,7 @@ final class WatchRun {
   ) {
     self.root = root
     self.drop = root.appending("drop")
+    self.files = DropFiles(folder: drop)
     self.process = process
     self.input = input
     self.output = output
@@ -190,30 +194,6 @@ final class WatchRun {
         lines.append(Line(members: try WireCoder.decode(JSONValue.self, from: line)))
       }
     }
-  }
-
-  // MARK: What happens to it
-
-  func write(_ text: String, to name: BytePath) throws {
-    let file = try FileDescriptor.open(
-      drop.appending(name),
-      O_WRONLY | O_CREAT | O_TRUNC,
-      mode: 0o644
-    )
-    try file.write(Array(text.utf8))
-    try file.close()
-  }
-
-  func makeFolder(_ name: BytePath) throws {
-    try Directory.create(drop.appending(name))
-  }
-
-  func rename(_ name: BytePath, to other: BytePath) throws {
-    try DurableFile.rename(drop.appending(name), to: drop.appending(other))
-  }
-
-  func remove(_ name: BytePath) {
-    removeTree(drop.appending(name))
   }
 
   /// Beside the drop folder, on its file system.

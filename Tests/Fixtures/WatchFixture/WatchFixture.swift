@@ -8,9 +8,9 @@ import Paths
 
 /// Runs a real watcher on one folder, in a process of its own, because libinotifytools is one a process.
 ///
-///     watch-fixture DROP CONTROL [quiet=MS] [quiet_poll=MS] [give_up=MS] [poll=MS]
+///     watch-fixture DROP CONTROL [quiet=MS] [quiet_poll=MS] [give_up=MS] [poll=MS] [brief=1]
 ///
-/// Prints one line of JSON for each change. Lines on standard input are questions: `folders`,
+/// Prints one line of JSON for each change, and with `brief` only for imports. Lines on standard input are questions: `folders`,
 /// `report HEX`, `judge HEX`. It ends when standard input does.
 @main
 enum WatchFixture {
@@ -21,6 +21,7 @@ enum WatchFixture {
     guard arguments.count >= 3 else { throw FixtureError("two folders are needed") }
     var settings = DropFolderSettings(path: BytePath(arguments[1]))
     for argument in arguments.dropFirst(3) { try apply(argument, to: &settings) }
+    let isBrief = arguments.contains("brief=1")
     let output = JSONLines()
     let stand = StandIn()
     let watcher = DropFolderWatcher(
@@ -31,7 +32,7 @@ enum WatchFixture {
         probe: stand.probe,
         known: stand.known,
         importer: stand.take,
-        observer: { output.write($0) },
+        observer: { if !isBrief || $0.state == .imported { output.write($0) } },
         now: wallClock
       ),
       logger: Logger(threshold: .warning) { output.write($0) }
@@ -61,6 +62,7 @@ enum WatchFixture {
     case "quiet": settings.quiet = time
     case "quiet_poll": settings.quietPoll = time
     case "give_up": settings.giveUp = time
+    case "brief": break
     case "poll": settings.pollInterval = time
     default: throw FixtureError("not a setting: \(argument)")
     }
