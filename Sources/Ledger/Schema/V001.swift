@@ -58,11 +58,14 @@ extension Schema {
     ) STRICT, WITHOUT ROWID;
 
     -- A handoff is due at `due_at`; where that is null it waits for something without a time.
+    -- `local_identifiers` says once more, separated by spaces, what handoff_assets says: a request
+    -- never changes, and reading it must not cost a join.
     CREATE TABLE handoffs (
       id INTEGER PRIMARY KEY AUTOINCREMENT,
       key TEXT UNIQUE,
       body_digest BLOB,
       destination TEXT NOT NULL,
+      local_identifiers TEXT NOT NULL,
       status TEXT NOT NULL CHECK (status IN ('pending', 'leased', 'submitted', 'accepted',
         'outcome_unknown', 'needs_user', 'succeeded', 'cancelled', 'refused', 'failed',
         'expired')),
