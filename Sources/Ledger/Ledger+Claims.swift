@@ -161,14 +161,14 @@ extension LedgerTransaction {
   private static let leased = SQL(
     """
     SELECT \(HandoffRow.columns) FROM handoffs WHERE status = 'leased'
-      AND status IN ('leased', 'submitted', 'accepted', 'outcome_unknown', 'needs_user')
+      AND finished_at IS NULL AND status <> 'pending'
     ORDER BY id
     """
   )
   private static let inFlight = SQL(
     """
     SELECT \(HandoffRow.columns) FROM handoffs WHERE status IN ('submitted', 'accepted')
-      AND status IN ('leased', 'submitted', 'accepted', 'outcome_unknown', 'needs_user')
+      AND finished_at IS NULL AND status <> 'pending'
     ORDER BY id
     """
   )
