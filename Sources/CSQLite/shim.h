@@ -1,6 +1,14 @@
 #pragma once
 #include <sqlite3.h>
 
+// sqlite3_config is variadic.
+
+/// Turns off the counting of memory, which costs a lock for every allocation. To be called once,
+/// before anything else; see sqlite.org/c3ref/c_config_covering_index_scan.html.
+static inline int handoff_sqlite3_configure(void) {
+  return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
 // SQLITE_TRANSIENT is a cast that does not import into Swift: SQLite copies what is bound.
 
 static inline int handoff_sqlite3_bind_text(

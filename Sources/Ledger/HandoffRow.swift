@@ -69,27 +69,21 @@ struct HandoffRow: Sendable {
 }
 
 extension HandoffRow {
-  /// The columns in the order in which the initialiser reads them; the table is named `handoffs`.
+  /// The columns in the order in which the initialiser reads them.
   static let columns = """
-    handoffs.id, handoffs.key, handoffs.destination,
-    (SELECT group_concat(identifier, ' ') FROM (SELECT a.identifier FROM handoff_assets AS ha
-      JOIN assets AS a ON a.id = ha.asset WHERE ha.handoff = handoffs.id ORDER BY ha.position)),
-    handoffs.title, handoffs.sync_publish, handoffs.callback_id, handoffs.metadata,
-    handoffs.protocol_version, handoffs.created_at, handoffs.expires_at, handoffs.token_random,
-    handoffs.token_digest, handoffs.is_verified, handoffs.status, handoffs.waiting_reason,
-    handoffs.waiting_until, handoffs.due_at, handoffs.ceiling_at, handoffs.first_attempt_at,
-    handoffs.submitted_at, handoffs.finished_at, handoffs.attempts, handoffs.failures,
-    handoffs.lease_id, handoffs.lease_until, handoffs.result, handoffs.output,
-    handoffs.late_results, handoffs.consumed_at, handoffs.error_code, handoffs.error_message,
-    handoffs.error_effect, handoffs.error_retry, handoffs.error_retry_after_s,
-    handoffs.error_remedy, handoffs.error_identifier, handoffs.error_side
+    id, key, destination, local_identifiers, title, sync_publish, callback_id, metadata,
+    protocol_version, created_at, expires_at, token_random, token_digest, is_verified, status,
+    waiting_reason, waiting_until, due_at, ceiling_at, first_attempt_at, submitted_at, finished_at,
+    attempts, failures, lease_id, lease_until, result, output, late_results, consumed_at,
+    error_code, error_message, error_effect, error_retry, error_retry_after_s, error_remedy,
+    error_identifier, error_side
     """
 
   init(_ row: borrowing Row) throws {
     id = try row.integer(0)
     key = try row.optionalText(1)
     destination = try row.text(2)
-    identifiers = try row.optionalText(3) ?? ""
+    identifiers = try row.text(3)
     title = try row.optionalText(4)
     syncPublish = try row.flag(5)
     callbackID = try row.optionalText(6)

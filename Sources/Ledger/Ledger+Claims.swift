@@ -92,33 +92,34 @@ extension LedgerTransaction {
     lease: Int64
   ) throws -> [HandoffRow] {
     let now = self.now
-    let rows = try connection.rows(
-      Self.claim,
-      [
-        .text(destination.text), .integer(now), .integer(Int64(limit)), .integer(nextSequence),
-        .integer(now + lease),
-      ]
+    let lease = (id: nextSequence, until: now + lease)
+    var rows = try connection.rows(
+      Self.due,
+      [.text(destination.text), .integer(now), .integer(Int64(limit))]
     ) { row in try HandoffRow(row) }
-    // RETURNING promises no order.
-    let ordered = rows.sorted { ($0.dueAt ?? 0, $0.id) < ($1.dueAt ?? 0, $1.id) }
-    for row in ordered {
-      try connection.run(
-        Self.insertAttempt,
-        [.integer(row.id), .integer(row.attempts), .integer(now)]
-      )
-      try record(
-        Event(
-          at: now,
-          kind: HandoffEvent.claim.name,
-          handoff: row.id,
-          destination: row.destination,
-          from: HandoffStatus.pending.rawValue,
-          to: row.status.rawValue,
-          attempt: row.attempts
-        )
-      )
+    for index in rows.indices {
+      try claim(&rows[index], now, leaseID: lease.id, until: lease.until)
     }
-    return ordered
+    if !rows.isEmpty { touch(destination.text) }
+    return rows
+  }
+
+  private func claim(
+    _ row: inout HandoffRow,
+    _ now: Int64,
+    leaseID: Int64,
+    until: Int64
+  ) throws {
+    try move(&row, .claim) { row in
+      row.attempts += 1
+      row.firstAttemptAt = row.firstAttemptAt ?? now
+      row.leaseID = leaseID
+      row.leaseUntil = until
+    }
+    try connection.run(
+      Self.insertAttempt,
+      [.integer(row.id), .integer(row.attempts), .integer(now)]
+    )
   }
 
   fileprivate func submitAttempt(_ row: HandoffRow) throws {
@@ -143,16 +144,12 @@ extension LedgerTransaction {
     try endAttempt(row, outcome: "interrupted")
   }
 
-  private static let claim = SQL(
+  private static let due = SQL(
     """
-    UPDATE handoffs SET status = 'leased', waiting_reason = NULL, waiting_until = NULL,
-      attempts = attempts + 1, first_attempt_at = coalesce (first_attempt_at, ?2), lease_id = ?4,
-      lease_until = ?5
-    WHERE status = 'pending' AND id IN (
-      SELECT id FROM handoffs WHERE status = 'pending' AND destination = ?1 AND due_at <= ?2
-        AND (expires_at IS NULL OR expires_at > ?2)
-      ORDER BY due_at, id LIMIT ?3)
-    RETURNING \(HandoffRow.columns)
+    SELECT \(HandoffRow.columns) FROM handoffs
+    WHERE status = 'pending' AND destination = ?1 AND due_at <= ?2
+      AND (expires_at IS NULL OR expires_at > ?2)
+    ORDER BY due_at, id LIMIT ?3
     """
   )
   private static let insertAttempt = SQL(
@@ -164,14 +161,14 @@ extension LedgerTransaction {
   private static let leased = SQL(
     """
     SELECT \(HandoffRow.columns) FROM handoffs WHERE status = 'leased'
-      AND status IN ('leased', 'submitted', 'accepted', 'outcome_unknown', 'needs_user')
+      AND finished_at IS NULL AND status <> 'pending'
     ORDER BY id
     """
   )
   private static let inFlight = SQL(
     """
     SELECT \(HandoffRow.columns) FROM handoffs WHERE status IN ('submitted', 'accepted')
-      AND status IN ('leased', 'submitted', 'accepted', 'outcome_unknown', 'needs_user')
+      AND finished_at IS NULL AND status <> 'pending'
     ORDER BY id
     """
   )

@@ -205,7 +205,7 @@ extension LedgerTransaction {
   private static let staleLeases = SQL(
     """
     SELECT \(HandoffRow.columns) FROM handoffs WHERE status = 'leased' AND lease_until <= ?1
-      AND status IN ('leased', 'submitted', 'accepted', 'outcome_unknown', 'needs_user')
+      AND finished_at IS NULL AND status <> 'pending'
     ORDER BY id LIMIT 500
     """
   )

@@ -117,7 +117,7 @@ private enum HandoffQueries {
     """
     SELECT \(HandoffRow.columns) FROM handoffs WHERE destination = ?1
       AND status IN ('submitted', 'accepted', 'outcome_unknown')
-      AND status IN ('leased', 'submitted', 'accepted', 'outcome_unknown', 'needs_user')
+      AND finished_at IS NULL AND status <> 'pending'
     ORDER BY id
     """
   )

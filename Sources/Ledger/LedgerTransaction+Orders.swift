@@ -74,6 +74,7 @@ extension LedgerTransaction {
         order.isAutomatic ? .optional(assets.first) : .null, .integer(now),
         .optional(order.publishAt?.milliseconds), .optional(order.expiresAt?.milliseconds),
         .blob(prepared.random), .blob(digest),
+        .text(order.localIdentifiers.map(\.text).joined(separator: " ")),
       ]
     )
     for (position, asset) in assets.enumerated() {
@@ -110,9 +111,10 @@ extension LedgerTransaction {
     """
     INSERT INTO handoffs (id, key, body_digest, destination, status, waiting_reason, waiting_until,
       due_at, title, sync_publish, callback_id, metadata, protocol_version, is_automatic,
-      automatic_asset, created_at, publish_at, expires_at, token_random, token_digest)
+      automatic_asset, created_at, publish_at, expires_at, token_random, token_digest,
+      local_identifiers)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,
-      ?20)
+      ?20, ?21)
     """
   )
   private static let insertMember = SQL(

@@ -19,10 +19,15 @@ package final class Connection {
   /// Far more than a program has constants; reached only by one that makes statements at run time.
   private static let cacheLimit = 500
 
+  /// SQLite's one configuration; a static stored property is made once, whichever thread is first.
+  private static let configuration = handoff_sqlite3_configure()
+
   /// Opens a file, in WAL mode and with `synchronous=FULL` when it is opened for writing.
   ///
   /// - Parameter busyTimeout: how long a call waits for the lock of another connection.
   package init(_ path: BytePath, _ mode: Mode, busyTimeout: Duration) throws(SQLiteError) {
+    // Where something else in the process has used SQLite before, it only stays slower.
+    _ = Self.configuration
     let access = mode == .read ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
     let flags = access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
     var opened: OpaquePointer?
@@ -34,6 +39,8 @@ package final class Connection {
     // A schema that was tampered with must not run functions with side effects.
     try execute("PRAGMA trusted_schema = OFF")
     try execute("PRAGMA foreign_keys = ON")
+    try execute("PRAGMA temp_store = MEMORY")
+    try execute("PRAGMA cache_size = -16384")
     if mode == .write {
       try execute("PRAGMA journal_mode = WAL")
       try execute("PRAGMA synchronous = FULL")

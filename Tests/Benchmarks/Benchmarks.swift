@@ -2,7 +2,7 @@ import FoundationEssentials
 import LinuxSystem
 import Paths
 
-/// Prints figures of Handoff's parts: `handoff-bench ledger`.
+/// Prints figures of Handoff's parts: `handoff-bench ledger [AT_ONCE LIVES]`.
 @main
 struct Benchmarks {
   static func main() async throws {
@@ -11,7 +11,9 @@ struct Benchmarks {
     let arguments = CommandLine.arguments.dropFirst()
     switch arguments.first {
     case "ledger", nil:
-      try await LedgerBenchmark.run()
+      let numbers = arguments.dropFirst().compactMap { Int($0) }
+      let sizes = numbers.count == 2 ? [(numbers[0], numbers[1])] : LedgerBenchmark.sizes
+      try await LedgerBenchmark.run(sizes)
     case let other?:
       print("no benchmark is named \(other); there is: ledger")
     }

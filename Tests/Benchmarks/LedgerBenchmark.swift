@@ -9,8 +9,11 @@ import Paths
 /// Whole lives of handoffs a second: made, claimed, submitted, answered with success, each step
 /// durable before the next, with attempts, results and chained events.
 enum LedgerBenchmark {
-  static func run() async throws {
-    for (atOnce, lives) in [(1, 1500), (64, 30_000), (256, 40_000)] {
+  /// How many lives at once, and how many in all.
+  static let sizes = [(1, 1500), (64, 30_000), (256, 40_000)]
+
+  static func run(_ sizes: [(Int, Int)]) async throws {
+    for (atOnce, lives) in sizes {
       try await withFolder { folder in
         let rate = try await measure(folder, atOnce: atOnce, lives: lives)
         print("ledger: \(Int(rate)) lives/s with \(atOnce) at once")

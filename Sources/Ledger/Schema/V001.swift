@@ -1,7 +1,8 @@
 extension Schema {
   /// The first schema. Applied ones are never edited.
   ///
-  /// Times are integer milliseconds UTC; those of files are nanoseconds. Paths are blobs, since they
+  /// The checks spell out `OR`: SQLite makes a temporary table for each longer list after `IN`, every
+  /// time that a row is checked. Times are integer milliseconds UTC; those of files are nanoseconds. Paths are blobs, since they
   /// are bytes.
   static let v001 = """
     CREATE TABLE meta (
@@ -19,11 +20,12 @@ extension Schema {
       video_codec TEXT NOT NULL,
       width INTEGER NOT NULL,
       height INTEGER NOT NULL,
-      rotation INTEGER NOT NULL CHECK (rotation IN (0, 90, 180, 270)),
+      rotation INTEGER NOT NULL CHECK (rotation = 0 OR rotation = 90 OR rotation = 180 OR rotation = 270),
       duration_s REAL NOT NULL,
       audio_tracks INTEGER NOT NULL,
       imported_at INTEGER NOT NULL,
-      status TEXT NOT NULL CHECK (status IN ('present', 'deleted', 'damaged', 'unavailable')),
+      status TEXT NOT NULL CHECK (status = 'present' OR status = 'deleted'
+        OR status = 'damaged' OR status = 'unavailable'),
       supersedes INTEGER REFERENCES assets (id) CHECK (supersedes <> id),
       superseded_by INTEGER REFERENCES assets (id) CHECK (superseded_by <> id)
     ) STRICT;
@@ -40,7 +42,7 @@ extension Schema {
       ctime_ns INTEGER NOT NULL,
       seen_at INTEGER NOT NULL,
       asset INTEGER NOT NULL REFERENCES assets (id),
-      latest INTEGER NOT NULL CHECK (latest IN (0, 1)),
+      latest INTEGER NOT NULL CHECK (latest = 0 OR latest = 1),
       UNIQUE (asset, path)
     ) STRICT;
     CREATE UNIQUE INDEX sightings_latest ON sightings (path) WHERE latest = 1;
@@ -58,24 +60,30 @@ extension Schema {
     ) STRICT, WITHOUT ROWID;
 
     -- A handoff is due at `due_at`; where that is null it waits for something without a time.
+    -- `local_identifiers` says once more, separated by spaces, what handoff_assets says: a request
+    -- never changes, and reading it must not cost a join.
     CREATE TABLE handoffs (
       id INTEGER PRIMARY KEY AUTOINCREMENT,
       key TEXT UNIQUE,
       body_digest BLOB,
       destination TEXT NOT NULL,
-      status TEXT NOT NULL CHECK (status IN ('pending', 'leased', 'submitted', 'accepted',
-        'outcome_unknown', 'needs_user', 'succeeded', 'cancelled', 'refused', 'failed',
-        'expired')),
-      waiting_reason TEXT CHECK (waiting_reason IN ('approval', 'after', 'publish_at', 'quota',
-        'paused', 'circuit_open', 'backoff', 'slot', 'superseded', 'library_unavailable')),
+      local_identifiers TEXT NOT NULL,
+      status TEXT NOT NULL CHECK (status = 'pending' OR status = 'leased'
+        OR status = 'submitted' OR status = 'accepted' OR status = 'outcome_unknown' OR status = 'needs_user' OR status = 'succeeded'
+        OR status = 'cancelled' OR status = 'refused' OR status = 'failed' OR status = 'expired'),
+      waiting_reason TEXT CHECK (waiting_reason = 'approval' OR waiting_reason = 'after'
+        OR waiting_reason = 'publish_at' OR waiting_reason = 'quota' OR waiting_reason = 'paused'
+        OR waiting_reason = 'circuit_open' OR waiting_reason = 'backoff'
+        OR waiting_reason = 'slot' OR waiting_reason = 'superseded'
+        OR waiting_reason = 'library_unavailable'),
       waiting_until INTEGER,
       due_at INTEGER,
       title TEXT,
-      sync_publish INTEGER NOT NULL CHECK (sync_publish IN (0, 1)),
+      sync_publish INTEGER NOT NULL CHECK (sync_publish = 0 OR sync_publish = 1),
       callback_id TEXT,
       metadata TEXT,
       protocol_version INTEGER NOT NULL,
-      is_automatic INTEGER NOT NULL CHECK (is_automatic IN (0, 1)),
+      is_automatic INTEGER NOT NULL CHECK (is_automatic = 0 OR is_automatic = 1),
       automatic_asset INTEGER REFERENCES assets (id),
       created_at INTEGER NOT NULL,
       publish_at INTEGER,
@@ -88,37 +96,37 @@ extension Schema {
       failures INTEGER NOT NULL DEFAULT 0,
       lease_id INTEGER NOT NULL DEFAULT 0,
       lease_until INTEGER,
-      result TEXT CHECK (result IN ('success', 'cancelled', 'failure')),
+      result TEXT CHECK (result = 'success' OR result = 'cancelled' OR result = 'failure'),
       output TEXT,
       error_code TEXT,
       error_message TEXT,
-      error_effect TEXT CHECK (error_effect IN ('none', 'applied', 'unknown')),
-      error_retry TEXT CHECK (error_retry IN ('never', 'later', 'after_fix')),
+      error_effect TEXT CHECK (error_effect = 'none' OR error_effect = 'applied' OR error_effect = 'unknown'),
+      error_retry TEXT CHECK (error_retry = 'never' OR error_retry = 'later' OR error_retry = 'after_fix'),
       error_retry_after_s INTEGER,
       error_remedy TEXT,
       error_identifier TEXT,
-      error_side TEXT CHECK (error_side IN ('sender', 'receiver', 'broker')),
+      error_side TEXT CHECK (error_side = 'sender' OR error_side = 'receiver' OR error_side = 'broker'),
       late_results INTEGER NOT NULL DEFAULT 0,
-      is_verified INTEGER NOT NULL DEFAULT 1 CHECK (is_verified IN (0, 1)),
+      is_verified INTEGER NOT NULL DEFAULT 1 CHECK (is_verified = 0 OR is_verified = 1),
       token_random BLOB NOT NULL CHECK (length(token_random) = 24),
       token_digest BLOB NOT NULL CHECK (length(token_digest) = 32),
       consumed_at INTEGER,
       CHECK (status = 'pending' OR waiting_reason IS NULL),
       CHECK (waiting_reason IS NOT NULL OR waiting_until IS NULL),
       CHECK (status <> 'leased' OR lease_until IS NOT NULL),
-      CHECK (status NOT IN ('submitted', 'accepted') OR submitted_at IS NOT NULL),
-      CHECK (status <> 'succeeded' OR result = 'success'),
-      CHECK (status <> 'cancelled' OR result = 'cancelled'),
-      CHECK (status NOT IN ('refused', 'failed') OR result = 'failure'),
-      CHECK ((finished_at IS NOT NULL)
-        = (status IN ('succeeded', 'cancelled', 'refused', 'failed', 'expired'))),
+      CHECK (submitted_at IS NOT NULL OR (status <> 'submitted' AND status <> 'accepted')),
+      CHECK (status <> 'succeeded' OR result IS 'success'),
+      CHECK (status <> 'cancelled' OR result IS 'cancelled'),
+      CHECK (result IS 'failure' OR (status <> 'refused' AND status <> 'failed')),
+      CHECK ((finished_at IS NOT NULL) = (status = 'succeeded' OR status = 'cancelled'
+        OR status = 'refused' OR status = 'failed' OR status = 'expired')),
       CHECK (consumed_at IS NULL OR finished_at IS NOT NULL),
       CHECK (result IS NULL OR finished_at IS NOT NULL),
       CHECK (error_code IS NULL OR (error_effect IS NOT NULL AND error_retry IS NOT NULL))
     ) STRICT;
     CREATE INDEX handoffs_due ON handoffs (destination, due_at, id) WHERE status = 'pending';
     CREATE INDEX handoffs_open ON handoffs (destination, id)
-      WHERE status IN ('leased', 'submitted', 'accepted', 'outcome_unknown', 'needs_user');
+      WHERE finished_at IS NULL AND status <> 'pending';
     CREATE INDEX handoffs_expiry ON handoffs (expires_at)
       WHERE expires_at IS NOT NULL AND finished_at IS NULL;
     CREATE INDEX handoffs_ceiling ON handoffs (ceiling_at)
@@ -128,14 +136,10 @@ extension Schema {
 
     -- What the transition table of the code says of final states, said again.
     CREATE TRIGGER handoffs_final BEFORE UPDATE OF status ON handoffs
-      WHEN OLD.status IN ('succeeded', 'cancelled', 'refused') AND NEW.status <> OLD.status
+      WHEN OLD.finished_at IS NOT NULL AND NEW.status <> OLD.status
+        AND NOT (OLD.status = 'failed' AND NEW.status = 'pending')
+        AND NOT (OLD.status = 'expired' AND NEW.status = 'succeeded')
       BEGIN SELECT RAISE (ABORT, 'a final status never changes'); END;
-    CREATE TRIGGER handoffs_failed BEFORE UPDATE OF status ON handoffs
-      WHEN OLD.status = 'failed' AND NEW.status NOT IN ('failed', 'pending')
-      BEGIN SELECT RAISE (ABORT, 'a failed handoff can only be tried again'); END;
-    CREATE TRIGGER handoffs_expired BEFORE UPDATE OF status ON handoffs
-      WHEN OLD.status = 'expired' AND NEW.status NOT IN ('expired', 'succeeded')
-      BEGIN SELECT RAISE (ABORT, 'an expired handoff can only be adopted'); END;
     CREATE TRIGGER handoffs_kept BEFORE DELETE ON handoffs
       WHEN OLD.finished_at IS NULL
       BEGIN SELECT RAISE (ABORT, 'an open handoff cannot be deleted'); END;
@@ -165,13 +169,13 @@ extension Schema {
       handoff INTEGER REFERENCES handoffs (id) ON DELETE CASCADE,
       destination TEXT NOT NULL,
       received_at INTEGER NOT NULL,
-      result TEXT NOT NULL CHECK (result IN ('success', 'cancelled', 'failure')),
+      result TEXT NOT NULL CHECK (result = 'success' OR result = 'cancelled' OR result = 'failure'),
       output TEXT,
       error_code TEXT,
       error_message TEXT,
-      error_effect TEXT CHECK (error_effect IN ('none', 'applied', 'unknown')),
-      verdict TEXT NOT NULL CHECK (verdict IN ('applied', 'retried', 'already_consumed',
-        'unknown_state', 'wrong_destination', 'late'))
+      error_effect TEXT CHECK (error_effect = 'none' OR error_effect = 'applied' OR error_effect = 'unknown'),
+      verdict TEXT NOT NULL CHECK (verdict = 'applied' OR verdict = 'retried' OR verdict = 'already_consumed'
+        OR verdict = 'unknown_state' OR verdict = 'wrong_destination' OR verdict = 'late')
     ) STRICT;
     CREATE INDEX received_results_handoff ON received_results (handoff)
       WHERE handoff IS NOT NULL;
