@@ -4,18 +4,18 @@ package import Paths
 
 /// Finds the program of a destination's `command`.
 package enum CommandSearch {
-  /// The absolute path of a program: one with a slash is a path, relative to the configuration's
-  /// folder; a bare name is looked for beside `handoff`, then on the search path. Nil if there is no
-  /// executable file of that name.
+  /// The absolute path of a program, or nil if there is no executable file of that name.
+  ///
+  /// One with a slash is an absolute path; a bare name is looked for beside `handoff`, then on the
+  /// search path.
   package static func program(
     _ name: String,
     beside programs: BytePath,
-    searchPath: String,
-    base: BytePath
+    searchPath: String
   ) -> BytePath? {
     if name.utf8.contains(UInt8(ascii: "/")) {
-      let path = base.appending(name)
-      return isProgram(path) ? path : nil
+      let path = BytePath(name)
+      return path.isAbsolute && isProgram(path) ? path : nil
     }
     if name.isEmpty { return nil }
     let neighbour = programs.appending(name)

@@ -41,7 +41,7 @@ extension PluginProcess {
     let answer: ReconcileAnswer
     do {
       answer = try await ask(peer, .reconcile, ReconcileParameters(handoffs: handoffs))
-    } catch where Self.isUnsupported(error) {
+    } catch  where Self.isUnsupported(error) {
       return unknown
     }
     // What it does not mention, and what it was not asked, are both not known.
@@ -58,7 +58,7 @@ extension PluginProcess {
     do {
       let knowledge: HandoffKnowledge = try await ask(peer, .probe, handoff)
       return knowledge.handoffID == handoff.handoffID ? knowledge : unknown
-    } catch where Self.isUnsupported(error) {
+    } catch  where Self.isUnsupported(error) {
       return unknown
     }
   }
@@ -70,7 +70,7 @@ extension PluginProcess {
     do {
       let _: JSONValue = try await ask(peer, .cancel, handoff)
       return true
-    } catch where Self.isUnsupported(error) {
+    } catch  where Self.isUnsupported(error) {
       return false
     }
   }

@@ -5,8 +5,6 @@ package import Paths
 package struct ReceiverHost: Sendable {
   /// The folder of the running `handoff`.
   package var programs: BytePath
-  /// Commands that are relative paths are relative to it: the configuration's folder.
-  package var base: BytePath
   /// The broker's own environment, of which receivers get a few names.
   package var environment: [String: String]
   package var support: ContainmentSupport
@@ -20,7 +18,6 @@ package struct ReceiverHost: Sendable {
 
   package init(
     programs: BytePath,
-    base: BytePath,
     environment: [String: String],
     support: ContainmentSupport,
     system: SystemLayout,
@@ -28,7 +25,6 @@ package struct ReceiverHost: Sendable {
     logger: Logger
   ) {
     self.programs = programs
-    self.base = base
     self.environment = environment
     self.support = support
     self.system = system

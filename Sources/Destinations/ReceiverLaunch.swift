@@ -59,8 +59,7 @@ package struct ReceiverLaunch: Sendable {
     let found = CommandSearch.program(
       name,
       beside: host.programs,
-      searchPath: host.searchPath,
-      base: host.base
+      searchPath: host.searchPath
     )
     if let found { return found }
     throw unavailable("the command \(BytePath(name).displayText) is not there or not executable")
@@ -119,7 +118,9 @@ package struct ReceiverLaunch: Sendable {
       return Containment.Binding(source: source, place: path, isWritable: isWritable)
     } catch {
       let use = isWritable ? "write" : "read"
-      throw unavailable("\(path.displayText), which it may \(use), cannot be shown: \(error.reason)")
+      throw unavailable(
+        "\(path.displayText), which it may \(use), cannot be shown: \(error.reason)"
+      )
     }
   }
 

@@ -89,15 +89,14 @@ final class ReceiverProcess: Sendable {
       process.signalGroup(SIGTERM)
       return process.signalGroup(SIGCONT)
     }
+    var wasAsked = true
     process.whileRunning {
       let inner = notes.inner(childOf: process.id)
-      // Without an inner process nothing has been run yet, so nothing has to clean up.
-      guard let inner, Glibc.kill(-inner, SIGTERM) == 0 else {
-        _ = Glibc.kill(-process.id, SIGKILL)
-        return
-      }
-      _ = Glibc.kill(-inner, SIGCONT)
+      wasAsked = inner.map { Glibc.kill(-$0, SIGTERM) == 0 } ?? false
+      if wasAsked, let inner { _ = Glibc.kill(-inner, SIGCONT) }
     }
+    // Bubblewrap has not told of it yet; the steps after this one come all the same.
+    if !wasAsked { step(after: .milliseconds(50)) { $0.ask() } }
   }
 
   private func kill() {

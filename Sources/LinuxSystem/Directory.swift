@@ -1,5 +1,5 @@
 import CLinux
-package import Glibc
+import Glibc
 package import Paths
 
 /// Folders: listing and making them.
@@ -71,7 +71,7 @@ package enum Directory {
   }
 
   /// Makes a folder and those above it that are missing; one that is there already is fine.
-  package static func create(_ path: BytePath, permissions: mode_t = 0o755) throws(SystemError) {
+  package static func create(_ path: BytePath, permissions: UInt32 = 0o755) throws(SystemError) {
     guard mkdir(path.nulTerminated, permissions) == -1 else { return }
     let error = SystemError.last("mkdir", path)
     switch error.errno {

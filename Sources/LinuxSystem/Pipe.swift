@@ -2,7 +2,9 @@ import CLinux
 
 extension FileDescriptor {
   /// Both ends of a new pipe, close-on-exec; see pipe(2).
-  package static func pipe() throws(SystemError) -> (reading: FileDescriptor, writing: FileDescriptor) {
+  package static func pipe() throws(SystemError) -> (
+    reading: FileDescriptor, writing: FileDescriptor
+  ) {
     var numbers: [CInt] = [-1, -1]
     try checked("pipe2") { clinux_pipe(&numbers) }
     return (FileDescriptor(owning: numbers[0]), FileDescriptor(owning: numbers[1]))

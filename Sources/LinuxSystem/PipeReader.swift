@@ -88,7 +88,7 @@ package final class PipeReader: Sendable {
   private func readOnce() -> Bool {
     if state.withLock({ $0.hasEnded }) { return false }
     do {
-      let bytes = try Array<UInt8>(unsafeUninitializedCapacity: Self.chunkSize) { buffer, count in
+      let bytes = try [UInt8](unsafeUninitializedCapacity: Self.chunkSize) { buffer, count in
         count = try pipe.read(into: UnsafeMutableRawBufferPointer(buffer))
       }
       if bytes.isEmpty {

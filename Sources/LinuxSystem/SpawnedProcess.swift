@@ -1,5 +1,5 @@
 import CLinux
-package import Glibc
+import Glibc
 import Paths
 import Synchronization
 
@@ -9,7 +9,7 @@ import Synchronization
 /// killed before the leader's number is given back to the system. What has left the group (setsid(2))
 /// is out of reach; a pid namespace ends that too. Letting the last reference go kills the group.
 package final class SpawnedProcess: Sendable {
-  package let id: pid_t
+  package let id: Int32
   private let core: ChildCore
 
   /// One thread for all children, as long as the program: `PR_SET_PDEATHSIG` is bound to it.

@@ -53,7 +53,9 @@ struct PluginSide {
       try submit(request, id, behaviour)
     case "reconcile":
       let handoffs = message.params?.handoffs ?? []
-      let known = handoffs.map { "{\"handoff_id\":\"\($0.handoffID ?? "")\",\"standing\":\"working\"}" }
+      let known = handoffs.map {
+        "{\"handoff_id\":\"\($0.handoffID ?? "")\",\"standing\":\"working\"}"
+      }
       try answer(id, "{\"handoffs\":[\(known.joined(separator: ","))]}")
     case "shutdown":
       try answer(id, "{}")
@@ -102,7 +104,9 @@ struct PluginSide {
       try result(request.state, ["pid": "\(leaveGrandchild())"])
     default:
       try accept(id)
-      try send("{\"jsonrpc\":\"2.0\",\"method\":\"handoff.progress\",\"params\":{\"fraction\":0.5,\"state\":\"\(request.state)\"}}")
+      try send(
+        "{\"jsonrpc\":\"2.0\",\"method\":\"handoff.progress\",\"params\":{\"fraction\":0.5,\"state\":\"\(request.state)\"}}"
+      )
       try call(
         "asset.resolve",
         "{\"state\":\"\(request.state)\",\"local_identifier\":\"\(request.localIdentifiers[0])\"}"
