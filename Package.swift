@@ -269,7 +269,7 @@ let testTargets: [Target] = [
   tests(
     "PluginTests",
     [
-      "HandoffProtocol", "HandoffWire", "LinuxSystem", "MastodonStandIn", "Paths",
+      "Digests", "HandoffProtocol", "HandoffWire", "LinuxSystem", "MastodonStandIn", "Paths",
       "handoff-archive", "handoff-preview", "handoff-social",
     ]
   ),

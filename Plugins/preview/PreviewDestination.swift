@@ -1,0 +1,68 @@
+import HandoffPluginKit
+import HandoffProtocol
+import LinuxSystem
+import Paths
+
+/// Makes a folder with a poster, a contact sheet and a page for every asset, with the ffmpeg program.
+@main
+struct PreviewDestination: Destination {
+  /// The destination's settings.
+  struct Settings: Decodable, Sendable {
+    /// Where the previews go; absolute.
+    var folder: String
+  }
+
+  static let descriptor = DestinationDescriptor(
+    name: "preview",
+    version: "1.0",
+    isIdempotent: true,
+    concurrency: 2
+  )
+
+  private let folder: BytePath
+  private let ffmpeg: FFmpeg
+
+  init(settings: Settings, context: DestinationContext) throws {
+    folder = BytePath(settings.folder)
+    guard folder.isAbsolute else {
+      throw ResultError(
+        .notConfigured,
+        "settings.folder is not an absolute path",
+        effect: .none,
+        retry: .afterFix
+      )
+    }
+    ffmpeg = try FFmpeg(path: context.environmentVariable("PATH"))
+  }
+
+  func receive(_ handoff: ReceivedHandoff, context: ReceiveContext) async throws -> Receipt {
+    var previews: [JSONValue] = []
+    let count = Double(handoff.localIdentifiers.count)
+    for (index, identifier) in handoff.localIdentifiers.enumerated() {
+      let asset = try await context.resolve(identifier)
+      let preview = Preview(
+        asset: asset,
+        title: handoff.title ?? asset.path.stem.lossyText,
+        ffmpeg: ffmpeg,
+        folder: folder,
+        temporaryName: ".handoff-\(handoff.id)-\(index).part"
+      )
+      let path = try await preview.make { done, doing in
+        await context.progress((Double(index) + done) / count, doing)
+      }
+      previews.append(.object(Self.output(path)))
+    }
+    guard case .object(var output) = previews.first else { return Receipt() }
+    if previews.count > 1 { output["previews"] = .array(previews) }
+    return Receipt(output)
+  }
+
+  private static func output(_ path: BytePath) -> [String: JSONValue] {
+    [
+      "path": .string(path.lossyText),
+      "page": .string(path.appending(Preview.page).lossyText),
+      "poster": .string(path.appending(Preview.poster).lossyText),
+      "contact_sheet": .string(path.appending(Preview.contactSheet).lossyText),
+    ]
+  }
+}
