@@ -62,7 +62,9 @@ struct Layers: Sendable {
     ),
     Target(
       "Sources/handoff",
-      domain.union(["HandoffConfig", "HandoffControl", "HandoffService", "MastodonStandIn"]),
+      domain.union([
+        "COptions", "HandoffConfig", "HandoffControl", "HandoffService", "MastodonStandIn",
+      ]),
       system: system
     ),
     Target(
@@ -92,7 +94,8 @@ struct Layers: Sendable {
 
   /// Wrap a C library; they hold no Swift.
   static let cFolders: Set<String> = [
-    "CAVFormat", "CCurl", "CGcrypt", "CInotifyTools", "CLinux", "CMicroHTTPD", "CSQLite", "CTOML",
+    "CAVFormat", "CCurl", "CGcrypt", "CInotifyTools", "CLinux", "CMicroHTTPD", "COptions",
+    "CSQLite", "CTOML",
   ]
 
   static let project = Layers(

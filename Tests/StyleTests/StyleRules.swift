@@ -51,12 +51,9 @@ enum StyleRules {
   ) -> [String] {
     files.filter { file in phrases.contains { file.text.contains($0) } }.flatMap { file in
       file.codeLines.flatMap { number, code in
-        phrases.compactMap { phrase in
-          guard let range = code.firstRange(of: phrase), isMeant(code, phrase, range) else {
-            return nil
-          }
-          return "\(file.path):\(number): \(phrase)"
-        }
+        phrases.filter { phrase in
+          code.ranges(of: phrase).contains { isMeant(code, phrase, $0) }
+        }.map { "\(file.path):\(number): \($0)" }
       }
     }
   }
