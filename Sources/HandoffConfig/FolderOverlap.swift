@@ -1,4 +1,5 @@
 import HandoffCore
+import HandoffProtocol
 import Paths
 
 /// Finds folders that must lie apart and do not: what the broker or a plugin writes would come back as
@@ -19,6 +20,8 @@ struct FolderOverlap {
   /// Where exports that were moved away go: they may lie above a drop folder, not inside one.
   private let moveTargets: [Folder]
   private let inputs: [Folder]
+  /// Named in settings of plugins; most likely where they write.
+  private let named: [Folder]
 
   init(_ configuration: Configuration, resolve: (BytePath) -> BytePath) {
     func folder(_ what: String, _ path: BytePath, _ key: String) -> Folder {
@@ -51,12 +54,21 @@ struct FolderOverlap {
     }
     self.outputs = outputs
     self.inputs = inputs
+    named = configuration.destinations.flatMap { destination in
+      let key = "destination.\(destination.name).settings"
+      return Self.paths(in: destination.settings).map { path in
+        folder("a folder in the settings of \(destination.name)", path, key)
+      }
+    }
   }
 
   func check(in context: DecodingContext) {
     checkDuplicates(in: context)
     for folder in dropFolders {
       for other in owned + outputs { apart(other, folder, in: context) }
+      for name in named where name.resolved.isInside(folder.resolved) {
+        report(name, "is inside", folder, in: context)
+      }
       for target in moveTargets where target.resolved.isInside(folder.resolved) {
         report(target, "is inside", folder, in: context)
       }
@@ -65,6 +77,16 @@ struct FolderOverlap {
       for other in outputs + inputs { apart(other, own, in: context) }
     }
     if owned[0].resolved == owned[1].resolved { report(owned[1], "is", owned[0], in: context) }
+  }
+
+  /// The texts of a value that are absolute paths.
+  private static func paths(in value: JSONValue) -> [BytePath] {
+    switch value {
+    case .string(let text): text.hasPrefix("/") ? [BytePath(text)] : []
+    case .array(let elements): elements.flatMap(paths)
+    case .object(let members): members.sorted { $0.key < $1.key }.flatMap { paths(in: $0.value) }
+    case .null, .bool, .integer, .number: []
+    }
   }
 
   private func checkDuplicates(in context: DecodingContext) {

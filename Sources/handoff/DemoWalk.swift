@@ -132,7 +132,8 @@ struct DemoWalk {
     )
     let receipt = export.addingSuffix(".handoff.json")
     let bytes = try await until("the receipt says published") { () -> [UInt8]? in
-      guard let file = try? FileDescriptor.open(receipt, O_RDONLY) else { return nil }
+      guard try FileStatus.of(receipt) != nil else { return nil }
+      let file = try FileDescriptor.open(receipt, O_RDONLY)
       let bytes = try file.readAll(limit: 1 << 20)
       return String(decoding: bytes, as: UTF8.self).contains("\"published\"") ? bytes : nil
     }

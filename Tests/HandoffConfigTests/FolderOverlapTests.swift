@@ -42,6 +42,11 @@ struct FolderOverlapTests {
         + "(/etc/handoff/state)"
     ),
     (
+      "[destination.x]\ntransport = 'plugin'\ncommand = ['x']\nsettings.folder = './exports/a'",
+      "destination.x.settings: a folder in the settings of x (/etc/handoff/exports/a) is inside the "
+        + "drop folder (/etc/handoff/exports)"
+    ),
+    (
       "[[drop_folder]]\npath = './exports/'",
       "drop_folder[1].path: /etc/handoff/exports is a drop folder already"
     ),
