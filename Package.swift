@@ -61,7 +61,9 @@ let cTargets: [Target] = [
   .systemLibrary(name: "CCurl", pkgConfig: "libcurl"),
   .systemLibrary(name: "CGcrypt"),
   .systemLibrary(name: "CInotifyTools"),
+  .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd"),
   .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3"),
+  .target(name: "COptions"),
   .target(name: "CLinux", exclude: ["LICENSE"]),
   .target(
     name: "CTOML",
@@ -82,7 +84,7 @@ let pureTargets: [Target] = [
 // MARK: Without domain, for adapters
 
 let foundationTargets: [Target] = [
-  library("Digests", ["CGcrypt"]),
+  openLibrary("Digests", ["CGcrypt"]),
   library("HandoffLog", ["Paths"]),
   openLibrary("LinuxSystem", ["CLinux", "Paths"]),
   library("SQLite", ["CSQLite", "LinuxSystem", "Paths"]),
@@ -130,8 +132,8 @@ let programTargets: [Target] = [
   program(
     "handoff",
     [
-      "HandoffConfig", "HandoffControl", "HandoffCore", "HandoffLog", "HandoffProtocol",
-      "HandoffService", "LinuxSystem", "Paths",
+      "COptions", "HandoffConfig", "HandoffControl", "HandoffCore", "HandoffLog",
+      "HandoffProtocol", "HandoffService", "LinuxSystem", "MastodonStandIn", "Paths",
     ]
   ),
   program(
@@ -153,29 +155,41 @@ let programTargets: [Target] = [
 let receiverTargets: [Target] = [
   openLibrary(
     "HandoffPluginKit",
-    ["HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths"]
+    ["Digests", "HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths"]
   ),
   program(
     "handoff-archive",
-    ["Digests", "HandoffPluginKit", "LinuxSystem", "Paths"],
+    ["Digests", "HandoffPluginKit", "HandoffProtocol", "LinuxSystem", "Paths"],
     path: "Plugins/archive"
   ),
   program(
     "handoff-preview",
-    ["HandoffPluginKit", "LinuxSystem", "Paths"],
+    ["HandoffPluginKit", "HandoffProtocol", "LinuxSystem", "Paths"],
     path: "Plugins/preview"
   ),
   program(
     "handoff-social",
-    ["CCurl", "HandoffPluginKit", "LinuxSystem", "Paths"],
+    ["CCurl", "HandoffPluginKit", "HandoffProtocol", "LinuxSystem", "Paths"],
     path: "Plugins/social"
   ),
+]
+
+// MARK: For the demo and the tests
+
+let standInTargets: [Target] = [
+  library("MastodonStandIn", ["CMicroHTTPD", "Digests", "HandoffProtocol", "LinuxSystem"])
 ]
 
 // MARK: Tests
 
 func fixture(_ name: String, _ dependencies: [Target.Dependency], path: String) -> Target {
-  .executableTarget(name: name, dependencies: dependencies, path: path, swiftSettings: settings)
+  .executableTarget(
+    name: name,
+    dependencies: dependencies,
+    path: path,
+    swiftSettings: settings,
+    linkerSettings: linking
+  )
 }
 
 let testTargets: [Target] = [
@@ -193,10 +207,13 @@ let testTargets: [Target] = [
     ],
     path: "Tests/Benchmarks"
   ),
-  library("HandoffTestSupport", ["LinuxSystem", "Paths"]),
+  library("HandoffTestSupport", ["HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths"]),
   tests(
     "AssetLibraryTests",
-    ["AssetLibrary", "Digests", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem", "Paths"]
+    [
+      "AssetLibrary", "Digests", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem",
+      "Paths",
+    ]
   ),
   tests("ContainerChecksTests", ["ContainerChecks"]),
   tests(
@@ -227,7 +244,10 @@ let testTargets: [Target] = [
   ),
   tests(
     "LedgerTests",
-    ["Digests", "HandoffCore", "HandoffLog", "HandoffProtocol", "Ledger", "LinuxSystem", "Paths", "SQLite"]
+    [
+      "Digests", "HandoffCore", "HandoffLog", "HandoffProtocol", "Ledger", "LinuxSystem", "Paths",
+      "SQLite",
+    ]
   ),
   tests("LinuxSystemTests", ["HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths"]),
   tests(
@@ -241,8 +261,8 @@ let testTargets: [Target] = [
   tests(
     "PluginTests",
     [
-      "HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths", "handoff-archive", "handoff-preview",
-      "handoff-social",
+      "HandoffProtocol", "HandoffWire", "LinuxSystem", "MastodonStandIn", "Paths",
+      "handoff-archive", "handoff-preview", "handoff-social",
     ]
   ),
   tests("SQLiteTests", ["LinuxSystem", "Paths", "SQLite"]),
@@ -257,6 +277,6 @@ let package = Package(
     .library(name: "HandoffProtocol", targets: ["HandoffProtocol"]),
   ],
   targets: cTargets + pureTargets + foundationTargets + wireTargets + adapterTargets
-    + programTargets + receiverTargets + testTargets,
+    + programTargets + receiverTargets + standInTargets + testTargets,
   cxxLanguageStandard: .cxx17
 )

@@ -2,8 +2,11 @@
 public struct HandoffResult: Sendable {
   /// How it ended.
   public enum Outcome: Hashable, Sendable {
+    /// Done; the output is the receiver's own.
     case success(output: [String: JSONValue])
+    /// Given up on purpose; the error says what is left of it.
     case cancelled(ResultError?)
+    /// Not done, or not for certain.
     case failure(ResultError)
   }
 
@@ -11,6 +14,7 @@ public struct HandoffResult: Sendable {
   public var protocolVersion: Int
   /// The token of the request that it answers.
   public var state: StateToken
+  /// How it ended.
   public var outcome: Outcome
 
   /// The largest document, in bytes.
@@ -26,10 +30,13 @@ public struct HandoffResult: Sendable {
 
 /// Why a request did not succeed.
 public struct ResultError: Hashable, Sendable, Codable, Error {
+  /// The protocol's name for it.
   public var code: ErrorCode
   /// One sentence for a person.
   public var message: String
+  /// What is left at the destination.
   public var effect: Effect
+  /// When another attempt makes sense.
   public var retry: RetryAdvice
   /// Seconds; only with ``RetryAdvice/later``.
   public var retryAfter: Int?
@@ -75,6 +82,9 @@ public struct ResultError: Hashable, Sendable, Codable, Error {
     effect = try container.decodeIfPresent(Effect.self, forKey: .effect) ?? .unknown
     retry = try container.decodeIfPresent(RetryAdvice.self, forKey: .retry) ?? .never
     retryAfter = try container.decodeIfPresent(Int.self, forKey: .retryAfter)
+    guard retryAfter ?? 0 >= 0 else {
+      throw ProtocolError(.malformedResult, "a negative retry_after_s")
+    }
     remedy = try container.decodeIfPresent(String.self, forKey: .remedy)
     localIdentifier = try container.decodeIfPresent(LocalIdentifier.self, forKey: .localIdentifier)
   }
@@ -89,7 +99,8 @@ extension HandoffResult: Codable {
     case error
   }
 
-  /// Decodes strictly: an unknown `result`, or a failure without an error, is malformed, never success.
+  /// Decodes strictly: an unknown `result`, a failure without an error, or a success with one is
+  /// malformed, never success.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     protocolVersion = try container.decode(Int.self, forKey: .protocolVersion)
@@ -99,6 +110,9 @@ extension HandoffResult: Codable {
     state = try container.decode(StateToken.self, forKey: .state)
     switch try container.decode(String.self, forKey: .result) {
     case "success":
+      guard try container.decodeIfPresent(JSONValue.self, forKey: .error) == nil else {
+        throw ProtocolError(.malformedResult, "a success with an error")
+      }
       let output = try container.decodeIfPresent([String: JSONValue].self, forKey: .output)
       outcome = .success(output: output ?? [:])
     case "cancelled":

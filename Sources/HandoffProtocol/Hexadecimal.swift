@@ -1,4 +1,4 @@
-extension Array<UInt8> {
+extension [UInt8] {
   /// Two lower-case hexadecimal digits a byte.
   package var hexDigits: String {
     let digits = Array("0123456789abcdef".utf8)

@@ -37,6 +37,7 @@ public struct LocalIdentifier: Hashable, Comparable, Sendable {
   /// The UUID part, in upper case, for places that cannot hold a slash.
   public var uuid: String { String(text.dropLast(Self.suffix.count)) }
 
+  /// Orders by the text.
   public static func < (left: LocalIdentifier, right: LocalIdentifier) -> Bool {
     left.text < right.text
   }

@@ -1,26 +1,45 @@
 /// The names of the messages between broker and receiver; see DESIGN.md section 7.
 public enum MessageMethod: String, Sendable, CaseIterable {
   // Broker to receiver.
+
+  /// Who are you, and what do you take?
   case discover
+  /// Are you well?
   case status
+  /// Would you take this request, and what would you change?
   case preflight
+  /// Take this request; its result follows in a message of its own.
   case submit
+  /// What do you know of this handoff?
   case probe
+  /// Give this handoff up.
   case cancel
+  /// Here is all that I hold open: tell me what you know.
   case reconcile
+  /// End: no more requests will come.
   case shutdown
+
   // Receiver to broker.
+
+  /// Where can I read this asset?
   case resolveAsset = "asset.resolve"
+  /// Here is what I derived from an asset.
   case registerAsset = "asset.register"
+  /// A sign of life.
   case progress = "handoff.progress"
+  /// How a request ended.
   case result = "handoff.result"
+  /// A line for the broker's log.
   case log
 }
 
 /// The answer to `discover`.
 public struct Discovery: Sendable, Codable, Hashable {
+  /// The receiver's own name, not the configured one.
   public var name: String
+  /// The receiver's own version.
   public var version: String
+  /// The versions of the request document that it reads.
   public var protocolVersions: [Int]
   /// What the receiver takes; see ``Constraints``.
   public var constraints: Constraints?
@@ -92,6 +111,7 @@ public struct Constraints: Sendable, Codable, Hashable {
 
 /// The parameters of `discover`: what the broker speaks and how the destination is configured.
 public struct DiscoverParameters: Sendable, Codable {
+  /// The versions of the request document that the broker writes.
   public var protocolVersions: [Int]
   /// The configured name.
   public var destination: DestinationName
@@ -116,6 +136,7 @@ public struct DiscoverParameters: Sendable, Codable {
 public struct SubmitParameters: Sendable, Codable {
   /// The broker's name for the handoff: fit for a file name, not secret, the same over attempts.
   public var handoffID: String
+  /// The document itself.
   public var request: HandoffRequest
 
   private enum CodingKeys: String, CodingKey {
@@ -130,10 +151,14 @@ public struct SubmitParameters: Sendable, Codable {
   }
 }
 
-/// The answer to `submit`. A receiver that does not accept says why in `error`; the handoff then ends
-/// (or waits) without a result message.
+/// The answer to `submit`.
+///
+/// A receiver that does not accept says why in ``error``; the handoff then ends (or waits) without a
+/// result message.
 public struct SubmitAnswer: Sendable, Codable {
+  /// A result will follow.
   public var accepted: Bool
+  /// Why not, where it is not accepted.
   public var error: ResultError?
 
   /// Makes an answer.
@@ -145,6 +170,7 @@ public struct SubmitAnswer: Sendable, Codable {
 
 /// The parameters of `reconcile`: everything that the broker holds open for this destination.
 public struct ReconcileParameters: Sendable, Codable {
+  /// Each with the request as it was submitted.
   public var handoffs: [SubmitParameters]
 
   /// Makes parameters.
@@ -167,8 +193,11 @@ public struct HandoffKnowledge: Sendable, Codable {
     case unknown
   }
 
+  /// The broker's name for the handoff.
   public var handoffID: String
+  /// How far it came.
   public var standing: Standing
+  /// How it ended, where it is finished.
   public var result: HandoffResult?
 
   private enum CodingKeys: String, CodingKey {
@@ -187,6 +216,7 @@ public struct HandoffKnowledge: Sendable, Codable {
 
 /// The answer to `reconcile`.
 public struct ReconcileAnswer: Sendable, Codable {
+  /// One for each handoff that was asked about.
   public var handoffs: [HandoffKnowledge]
 
   /// Makes an answer.
@@ -197,7 +227,9 @@ public struct ReconcileAnswer: Sendable, Codable {
 
 /// The parameters of `probe` and `cancel`.
 public struct HandoffReference: Sendable, Codable {
+  /// The broker's name for the handoff.
   public var handoffID: String
+  /// The token of its request.
   public var state: StateToken
 
   private enum CodingKeys: String, CodingKey {
@@ -214,7 +246,9 @@ public struct HandoffReference: Sendable, Codable {
 
 /// The parameters of `asset.resolve`.
 public struct ResolveParameters: Sendable, Codable {
+  /// The token of the request that the asset belongs to.
   public var state: StateToken
+  /// One of the request's identifiers.
   public var localIdentifier: LocalIdentifier
 
   private enum CodingKeys: String, CodingKey {
@@ -229,9 +263,12 @@ public struct ResolveParameters: Sendable, Codable {
   }
 }
 
-/// The answer to `asset.resolve`: a read-only path that ends with the handoff, and what is known of the asset.
+/// The answer to `asset.resolve`: a read-only path that ends with the handoff, and what is known of
+/// the asset.
 public struct ResolvedAsset: Sendable, Codable {
-  /// Absolute; its last part is the export's own file name. Where that is not UTF-8, ``pathBytes`` is exact.
+  /// Absolute; its last part is the export's own file name.
+  ///
+  /// Where that is not UTF-8, ``pathBytes`` is exact.
   public var path: String
   /// The path's bytes in base64, only where they are not UTF-8.
   public var pathBytes: String?
@@ -239,7 +276,9 @@ public struct ResolvedAsset: Sendable, Codable {
   public var sha256: ContentDigest
   /// Bytes.
   public var size: Int64
+  /// Named as in asset records (`mp4`, `mov`, `matroska`, `webm`).
   public var container: String?
+  /// Named as in asset records (`h264`, `hevc`, `prores`).
   public var videoCodec: String?
   /// Pixels as displayed.
   public var width: Int?
@@ -274,6 +313,7 @@ public struct ResolvedAsset: Sendable, Codable {
 
 /// The parameters of `handoff.progress`: a sign of life.
 public struct ProgressParameters: Sendable, Codable {
+  /// The token of the request that is worked on.
   public var state: StateToken
   /// 0 to 1, where it can be told.
   public var fraction: Double?
@@ -292,6 +332,7 @@ public struct ProgressParameters: Sendable, Codable {
 public struct LogParameters: Sendable, Codable {
   /// `debug`, `info`, `notice`, `warning` or `error`.
   public var level: String
+  /// One line.
   public var message: String
 
   /// Makes parameters.

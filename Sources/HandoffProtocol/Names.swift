@@ -9,6 +9,7 @@ public struct DestinationName: Hashable, Comparable, Sendable, Codable {
     self.text = text
   }
 
+  /// Orders by the text.
   public static func < (left: DestinationName, right: DestinationName) -> Bool {
     left.text < right.text
   }

@@ -2,13 +2,17 @@
 public struct RPCMessage: Sendable, Codable {
   /// The id of a call: text or number, returned as it came.
   public enum ID: Hashable, Sendable {
+    /// As text.
     case text(String)
+    /// As an integer.
     case number(Int64)
   }
 
   /// An error answer.
   public struct Failure: Error, Hashable, Sendable, Codable {
+    /// JSON-RPC's number: below -32000 for the transport, -32000 for the protocol's refusals.
     public var code: Int
+    /// One sentence for a person.
     public var message: String
     /// A ``ResultError`` where the method has one.
     public var data: ResultError?
@@ -36,11 +40,17 @@ public struct RPCMessage: Sendable, Codable {
     }
   }
 
+  /// Always `2.0`.
   public var jsonrpc: String
+  /// Ties an answer to its call.
   public var id: ID?
+  /// The method of a call; nil in an answer.
   public var method: String?
+  /// The parameters of a call.
   public var params: JSONValue?
+  /// The answer to a call that went well.
   public var result: JSONValue?
+  /// The answer to a call that did not.
   public var error: Failure?
 
   /// The longest line that is read, in bytes, without its line feed.
@@ -71,7 +81,7 @@ extension RPCMessage.ID: Codable {
   /// Decodes text or an integer.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
-    if let number = try? container.decode(Int64.self) {
+    if let number = try container.decodeIfMatching(Int64.self) {
       self = .number(number)
     } else {
       self = .text(try container.decode(String.self))

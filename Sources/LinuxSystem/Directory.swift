@@ -86,6 +86,13 @@ package enum Directory {
     }
   }
 
+  /// The absolute path without symbolic links, `.` and `..`; see realpath(3).
+  package static func canonical(_ path: BytePath) throws(SystemError) -> BytePath {
+    guard let resolved = realpath(path.nulTerminated, nil) else { throw .last("realpath", path) }
+    defer { free(resolved) }
+    return BytePath(UnsafeRawBufferPointer(start: resolved, count: strlen(resolved)))
+  }
+
   /// Waits until the names in a folder are on the disk; see fsync(2).
   package static func sync(_ path: BytePath) throws(SystemError) {
     try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY).sync()

@@ -50,6 +50,11 @@ package final class SpawnedProcess: Sendable {
     core.signalGroup(signal)
   }
 
+  /// Does something while the process's number is certainly its own; nothing once it has ended.
+  package func whileRunning(_ work: () -> Void) {
+    core.whileRunning(work)
+  }
+
   /// Ends the whole group and waits for it: SIGTERM, a time to clean up, SIGKILL.
   ///
   /// Not cancellable.
@@ -119,10 +124,14 @@ private final class ChildCore: Sendable {
   }
 
   func signalGroup(_ signal: CInt) {
+    // ESRCH cannot be, and EPERM (a set-user-ID program) leaves nothing to do.
+    whileRunning { _ = kill(-pid, signal) }
+  }
+
+  func whileRunning(_ work: () -> Void) {
     state.withLock { state in
-      // Under the lock the leader is not reaped, so the number is still its own. ESRCH cannot be, and
-      // EPERM (a set-user-ID program) leaves nothing to do.
-      if case .running = state { _ = kill(-pid, signal) }
+      // Under the lock the leader is not reaped, so the number is still its own.
+      if case .running = state { work() }
     }
   }
 

@@ -1,0 +1,89 @@
+package import HandoffCore
+package import HandoffProtocol
+import Paths
+
+/// One asset as `handoff assets --json` shows it.
+package struct AssetReport: Codable, Sendable {
+  /// Where the asset was seen as an export.
+  package struct Source: Codable, Sendable {
+    package var path: String
+    package var pathBytes: String?
+    package var folder: String
+    package var seenAt: Timestamp
+
+    private enum CodingKeys: String, CodingKey {
+      case path
+      case pathBytes = "path_bytes"
+      case folder
+      case seenAt = "seen_at"
+    }
+  }
+
+  /// What a receiver derived from it.
+  package struct Rendition: Codable, Sendable {
+    package var name: String
+    package var sha256: String
+    package var size: Int64
+  }
+
+  package var localIdentifier: LocalIdentifier
+  package var sha256: ContentDigest
+  package var size: Int64
+  package var mediaType = "video"
+  package var container: String
+  package var videoCodec: String
+  package var width: Int
+  package var height: Int
+  package var rotation: Int
+  package var durationSeconds: Double
+  package var importedAt: Timestamp
+  package var status: Asset.Status
+  package var sources: [Source]
+  @OrNull package var supersedes: LocalIdentifier?
+  @OrNull package var supersededBy: LocalIdentifier?
+  package var renditions: [Rendition] = []
+
+  package init(_ asset: Asset) {
+    localIdentifier = asset.localIdentifier
+    sha256 = asset.digest
+    size = asset.size
+    container = asset.facts.container
+    videoCodec = asset.facts.videoCodec
+    width = asset.facts.width
+    height = asset.facts.height
+    rotation = asset.facts.rotation
+    durationSeconds = asset.facts.duration
+    importedAt = asset.importedAt
+    status = asset.status
+    sources = asset.sources.map { sighting in
+      let path = PathReport(sighting.path)
+      return Source(
+        path: path.path,
+        pathBytes: path.pathBytes,
+        folder: sighting.folder.lossyText,
+        seenAt: sighting.seenAt
+      )
+    }
+    supersedes = asset.supersedes
+    supersededBy = asset.supersededBy
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case localIdentifier = "local_identifier"
+    case sha256
+    case size
+    case mediaType = "media_type"
+    case container
+    case videoCodec = "video_codec"
+    case width
+    case height
+    case rotation
+    case durationSeconds = "duration_s"
+    case importedAt = "imported_at"
+    case status
+    case sources
+    case supersedes
+    case supersededBy = "superseded_by"
+    case renditions
+  }
+}

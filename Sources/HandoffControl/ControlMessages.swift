@@ -1,0 +1,89 @@
+package import HandoffProtocol
+package import Paths
+
+/// What the command line may ask of a running broker, over `STATE/handoff.sock`.
+package enum ControlMethod: String, Sendable, CaseIterable {
+  case status
+  case why
+  case importFile = "import"
+  case send
+  case wait
+}
+
+/// The parameters of `why`: a path, absolute.
+package struct WhyParameters: Codable, Sendable {
+  package var path: BytePath
+
+  package init(path: BytePath) {
+    self.path = path
+  }
+}
+
+/// The parameters of `import`: one file, by its absolute path.
+package struct ImportParameters: Codable, Sendable {
+  package var path: BytePath
+  /// Move it in; otherwise it is kept.
+  package var take: Bool
+  /// A person takes the responsibility for a file that is not provably complete.
+  package var acceptIncomplete: Bool
+
+  package init(path: BytePath, take: Bool, acceptIncomplete: Bool) {
+    self.path = path
+    self.take = take
+    self.acceptIncomplete = acceptIncomplete
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case path
+    case take
+    case acceptIncomplete = "accept_incomplete"
+  }
+}
+
+/// The parameters of `send`: one handoff of all assets.
+package struct SendParameters: Codable, Sendable {
+  package var localIdentifiers: [LocalIdentifier]
+  package var destination: String
+  package var title: String?
+  package var syncPublish: Bool
+  package var callbackID: String?
+  package var publishAt: Timestamp?
+  package var expiresInMilliseconds: Int64?
+  package var key: String?
+  package var again: Bool
+  package var dryRun: Bool
+
+  package init(localIdentifiers: [LocalIdentifier], destination: String) {
+    self.localIdentifiers = localIdentifiers
+    self.destination = destination
+    self.syncPublish = false
+    self.again = false
+    self.dryRun = false
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case localIdentifiers = "local_identifiers"
+    case destination
+    case title
+    case syncPublish = "sync_publish"
+    case callbackID = "callback_id"
+    case publishAt = "publish_at"
+    case expiresInMilliseconds = "expires_in_ms"
+    case key
+    case again
+    case dryRun = "dry_run"
+  }
+}
+
+/// The parameters of `wait`: answered when the handoff has ended or needs a person.
+package struct WaitParameters: Codable, Sendable {
+  package var handoffID: String
+
+  package init(handoffID: String) {
+    self.handoffID = handoffID
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case handoffID = "handoff_id"
+  }
+}

@@ -1,0 +1,114 @@
+package import HandoffCore
+package import HandoffProtocol
+
+/// One handoff as `handoff handoffs --json` shows it.
+///
+/// The state token is not part of it.
+package struct HandoffReport: Codable, Sendable {
+  /// Why a pending handoff waits.
+  package struct Waiting: Codable, Sendable {
+    package var reason: WaitingReason
+    @OrNull package var until: Timestamp?
+  }
+
+  /// Why a handoff did not succeed.
+  package struct Failure: Codable, Sendable {
+    package var code: ErrorCode
+    package var message: String
+    package var effect: Effect
+    @OrNull package var side: Handoff.Side?
+    @OrNull package var localIdentifier: LocalIdentifier?
+    @OrNull package var remedy: String?
+
+    private enum CodingKeys: String, CodingKey {
+      case code
+      case message
+      case effect
+      case side
+      case localIdentifier = "local_identifier"
+      case remedy
+    }
+  }
+
+  /// Whether the result's origin is known, or only its token.
+  package enum Origin: String, Codable, Sendable {
+    case verified
+    case unverified
+  }
+
+  package var id: String
+  @OrNull package var key: String?
+  package var destination: DestinationName
+  package var localIdentifiers: [LocalIdentifier]
+  package var status: HandoffStatus
+  @OrNull package var waiting: Waiting?
+  @OrNull package var result: String?
+  @OrNull package var error: Failure?
+  package var output: [String: JSONValue]
+  package var attempts: Int
+  @OrNull package var title: String?
+  package var syncPublish: Bool
+  @OrNull package var callbackID: CallbackID?
+  package var protocolVersion: Int
+  package var createdAt: Timestamp
+  @OrNull package var submittedAt: Timestamp?
+  @OrNull package var expiresAt: Timestamp?
+  @OrNull package var finishedAt: Timestamp?
+  package var lateResults: Int
+  package var origin: Origin
+
+  package init(_ handoff: Handoff) {
+    id = handoff.id.description
+    key = handoff.key
+    destination = handoff.destination
+    localIdentifiers = handoff.localIdentifiers
+    status = handoff.status
+    waiting = handoff.waiting.map { Waiting(reason: $0.reason, until: $0.until) }
+    result = handoff.result
+    error = handoff.error.map {
+      Failure(
+        code: $0.code,
+        message: $0.message,
+        effect: $0.effect,
+        side: handoff.side,
+        localIdentifier: $0.localIdentifier,
+        remedy: $0.remedy
+      )
+    }
+    output = handoff.output
+    attempts = handoff.attempts
+    title = handoff.title
+    syncPublish = handoff.syncPublish
+    callbackID = handoff.callbackID
+    protocolVersion = handoff.protocolVersion
+    createdAt = handoff.createdAt
+    submittedAt = handoff.submittedAt
+    expiresAt = handoff.expiresAt
+    finishedAt = handoff.finishedAt
+    lateResults = handoff.lateResults
+    origin = handoff.isVerified ? .verified : .unverified
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case id
+    case key
+    case destination
+    case localIdentifiers = "local_identifiers"
+    case status
+    case waiting
+    case result
+    case error
+    case output
+    case attempts
+    case title
+    case syncPublish = "sync_publish"
+    case callbackID = "callback_id"
+    case protocolVersion = "protocol_version"
+    case createdAt = "created_at"
+    case submittedAt = "submitted_at"
+    case expiresAt = "expires_at"
+    case finishedAt = "finished_at"
+    case lateResults = "late_results"
+    case origin
+  }
+}

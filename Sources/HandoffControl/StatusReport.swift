@@ -1,0 +1,98 @@
+package import HandoffProtocol
+
+/// The broker at a glance, as `handoff status --json` shows it.
+package struct StatusReport: Codable, Sendable {
+  /// One drop folder.
+  package struct Folder: Codable, Sendable {
+    package var path: String
+    /// `events`, `poll` or `offline`.
+    package var mode: String
+    package var watches: Int
+    package var candidates: Int
+    /// What does not work as it should, in one sentence.
+    @OrNull package var degraded: String?
+
+    package init(path: String, mode: String, watches: Int, candidates: Int, degraded: String?) {
+      self.path = path
+      self.mode = mode
+      self.watches = watches
+      self.candidates = candidates
+      self.degraded = degraded
+    }
+  }
+
+  /// One destination.
+  package struct Destination: Codable, Sendable {
+    package var name: DestinationName
+    /// `up`, `down`, `paused` or `circuit_open`.
+    package var status: String
+    /// `bubblewrap`, or `none` with the reason.
+    package var containment: String
+    package var inFlight: Int
+    package var waiting: Int
+    @OrNull package var detail: String?
+
+    package init(
+      name: DestinationName,
+      status: String,
+      containment: String,
+      inFlight: Int,
+      waiting: Int,
+      detail: String?
+    ) {
+      self.name = name
+      self.status = status
+      self.containment = containment
+      self.inFlight = inFlight
+      self.waiting = waiting
+      self.detail = detail
+    }
+
+    private enum CodingKeys: String, CodingKey {
+      case name
+      case status
+      case containment
+      case inFlight = "in_flight"
+      case waiting
+      case detail
+    }
+  }
+
+  package var version: String
+  package var pid: Int32
+  package var folders: [Folder]
+  /// The files that are neither imported nor gone: settling, held, ignored, refused.
+  package var candidates: [WhyReport]
+  package var destinations: [Destination]
+  package var counts: [String: Int]
+  /// Handoffs that wait for a person.
+  package var needsPerson: [HandoffReport]
+
+  package init(
+    version: String,
+    pid: Int32,
+    folders: [Folder],
+    candidates: [WhyReport],
+    destinations: [Destination],
+    counts: [String: Int],
+    needsPerson: [HandoffReport]
+  ) {
+    self.version = version
+    self.pid = pid
+    self.folders = folders
+    self.candidates = candidates
+    self.destinations = destinations
+    self.counts = counts
+    self.needsPerson = needsPerson
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case version
+    case pid
+    case folders
+    case candidates
+    case destinations
+    case counts
+    case needsPerson = "needs_person"
+  }
+}

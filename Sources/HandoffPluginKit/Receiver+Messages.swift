@@ -1,0 +1,116 @@
+import HandoffProtocol
+
+extension Receiver {
+  /// Answers one message of the broker.
+  func answer(_ method: String, _ parameters: JSONValue?) async throws -> JSONValue {
+    switch MessageMethod(rawValue: method) {
+    case .discover: try await WireCoder.value(discover(document(parameters)))
+    case .status: await status()
+    case .preflight: try WireCoder.value(preflight(parameters))
+    case .submit: try await WireCoder.value(submit(parameters))
+    case .probe: try await WireCoder.value(probe(document(parameters)))
+    case .cancel: try await WireCoder.value(cancel(document(parameters)))
+    case .reconcile: try await WireCoder.value(reconcile(document(parameters)))
+    case .shutdown: .object([:])
+    case .resolveAsset, .registerAsset, .progress, .result, .log, nil:
+      throw RPCMessage.Failure.unsupported(method)
+    }
+  }
+
+  private func document<Document: Decodable>(_ parameters: JSONValue?) throws -> Document {
+    do {
+      return try WireCoder.document(Document.self, from: parameters)
+    } catch let error as ProtocolError {
+      throw RPCMessage.Failure.invalidParameters(error.message)
+    }
+  }
+
+  /// Says what this is, and makes the destination of its settings.
+  ///
+  /// Settings that are `null` only ask what this is.
+  private func discover(_ parameters: DiscoverParameters) async throws -> Discovery {
+    let known = DestinationDescriptor.protocolVersions
+    guard parameters.protocolVersions.contains(where: known.contains) else {
+      throw RPCMessage.Failure.refused(
+        ResultError(
+          .versionIncompatible,
+          "the broker speaks \(parameters.protocolVersions), this receiver \(known)",
+          effect: .none,
+          remedy: "Install a broker and a receiver with a protocol version in common."
+        )
+      )
+    }
+    destination = await made(of: parameters.settings)
+    if case .failure(let error) = destination, parameters.settings != .null {
+      throw RPCMessage.Failure.refused(error)
+    }
+    startWaiting()
+    return Served.descriptor.discovery
+  }
+
+  private func made(of settings: JSONValue) async -> Result<Served, ResultError> {
+    do {
+      let members = settings == .null ? .object([:]) : settings
+      let decoded = try WireCoder.document(Served.Settings.self, from: members)
+      return .success(try await Served(settings: decoded, context: context))
+    } catch let error as ResultError {
+      return .failure(error)
+    } catch {
+      let reason = (error as? ProtocolError)?.message ?? "\(error)"
+      return .failure(
+        ResultError(
+          .notConfigured,
+          "settings: \(reason)",
+          effect: .none,
+          retry: .afterFix,
+          remedy: "Correct [destination.\(context.name.text).settings]."
+        )
+      )
+    }
+  }
+
+  private func status() async -> JSONValue {
+    var members: [String: JSONValue] = [
+      "status": .string("up"),
+      "running": .integer(Int64(runningCount)),
+      "waiting": .integer(Int64(waiting.count)),
+    ]
+    do {
+      try await destination.get().checkStatus()
+    } catch {
+      members["status"] = .string("down")
+      members["reason"] = .string((error as? ResultError)?.message ?? "\(error)")
+    }
+    return .object(members)
+  }
+
+  /// Would it be taken? Nothing is recorded.
+  private func preflight(_ parameters: JSONValue?) -> SubmitAnswer {
+    do {
+      _ = try received(parameters)
+      _ = try destination.get()
+      return SubmitAnswer(accepted: true)
+    } catch {
+      return SubmitAnswer(accepted: false, error: refusal(error))
+    }
+  }
+
+  /// Reads a request and checks it as its receiver.
+  func received(_ parameters: JSONValue?) throws -> ReceivedHandoff {
+    let submitted = try WireCoder.document(SubmitParameters.self, from: parameters)
+    guard RequestCheck.isFileName(submitted.handoffID) else {
+      throw ProtocolError(.malformedRequest, "handoff_id is not fit for a file name")
+    }
+    try check.check(submitted.request, now: now())
+    return try ReceivedHandoff(submitted)
+  }
+
+  /// Why a request is not taken; nothing was done.
+  func refusal(_ error: any Error) -> ResultError {
+    switch error {
+    case let error as ResultError: error
+    case let error as ProtocolError: ResultError(error.code, error.message, effect: .none)
+    default: ResultError(.destinationUnavailable, "\(error)", effect: .none, retry: .later)
+    }
+  }
+}

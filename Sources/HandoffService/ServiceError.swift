@@ -1,0 +1,21 @@
+/// Why the service cannot start or carry on.
+package struct ServiceError: Error, Hashable, Sendable, CustomStringConvertible {
+  package enum Code: Hashable, Sendable {
+    /// Another broker holds the state folder.
+    case alreadyRunning
+    /// The configuration names what this build cannot do.
+    case unsupported
+    /// A program or folder that must be there is not.
+    case missing
+  }
+
+  package let code: Code
+  package let message: String
+
+  package init(_ code: Code, _ message: String) {
+    self.code = code
+    self.message = message
+  }
+
+  package var description: String { message }
+}

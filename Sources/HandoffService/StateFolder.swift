@@ -1,0 +1,24 @@
+package import HandoffProtocol
+package import Paths
+
+/// Where the broker keeps what is its own; see CONTRACT.md, `[broker] state`.
+package struct StateFolder: Sendable {
+  /// Absolute.
+  package let path: BytePath
+
+  package init(_ path: BytePath) {
+    self.path = path
+  }
+
+  /// Held by a kernel lock while a broker runs: one broker a state folder.
+  package var lock: BytePath { path.appending("broker.lock") }
+  /// The control socket, mode 0600.
+  package var socket: BytePath { path.appending("handoff.sock") }
+  /// A private directory through which the inotify thread is woken.
+  package var watchControl: BytePath { path.appending("watch") }
+
+  /// What a destination's receiver may write.
+  package func work(_ destination: DestinationName) -> BytePath {
+    path.appending("work").appending(destination.text)
+  }
+}

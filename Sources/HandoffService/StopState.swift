@@ -1,0 +1,27 @@
+import Synchronization
+
+/// How far the service has come in stopping, seen by every stage.
+///
+/// Draining starts no new work and lets what runs end; the tasks' cancellation, later or by a second
+/// signal, ends that too.
+package final class StopState: Sendable {
+  private let draining = Atomic(false)
+  private let wakers = Mutex<[WakeSignal]>([])
+
+  package init() {}
+
+  /// No new work is to start.
+  package var isDraining: Bool { draining.load(ordering: .acquiring) }
+
+  /// Registers a loop that must look when draining starts.
+  package func wakeOnDrain(_ signal: WakeSignal) {
+    wakers.withLock { $0.append(signal) }
+    if isDraining { signal.signal() }
+  }
+
+  /// Starts draining; later calls do nothing.
+  package func drain() {
+    guard !draining.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    for waker in wakers.withLock({ $0 }) { waker.signal() }
+  }
+}

@@ -1,0 +1,4 @@
+/// The version of the broker and its programs.
+package enum Version {
+  package static let text = "0.1.0"
+}

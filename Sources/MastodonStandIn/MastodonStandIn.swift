@@ -1,0 +1,133 @@
+import CMicroHTTPD
+import Glibc
+package import LinuxSystem
+import Synchronization
+
+/// A strict local stand-in for a Mastodon server, for `handoff demo` and the tests.
+///
+/// It knows one account, whose token it requires, and the five calls that the social receiver makes. It
+/// keeps nothing of an upload but its size and digest. It can be told to fail at each step.
+package final class MastodonStandIn: Sendable {
+  private struct Running: @unchecked Sendable {
+    // SAFETY: the daemon does its own locking; the pointer is used under the mutex, and not after
+    // MHD_stop_daemon.
+    let daemon: OpaquePointer
+    let port: UInt16
+  }
+
+  let account: StandInAccount
+  private let running = Mutex<Running?>(nil)
+
+  /// - Parameters:
+  ///   - token: what the account's requests must bear.
+  ///   - processingPolls: how often the state of an upload is "busy" before it is ready; with 0 an
+  ///     upload is ready at once.
+  ///   - honoursKeys: whether a repeated `Idempotency-Key` gets the first status again; some servers
+  ///     ignore it.
+  package init(token: String, processingPolls: Int = 2, honoursKeys: Bool = true) {
+    account = StandInAccount(
+      token: token,
+      processingPolls: processingPolls,
+      honoursKeys: honoursKeys
+    )
+  }
+
+  deinit {
+    stop()
+  }
+
+  /// Listens on 127.0.0.1, on a port of the kernel's choice, until ``stop()``.
+  ///
+  /// - Returns: the port.
+  package func start() throws(SystemError) -> UInt16 {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    // Borrowed by the daemon: `stop` ends its thread before this object can go.
+    let context = Unmanaged.passUnretained(account).toOpaque()
+    let daemon = withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        handoff_mhd_start(StandInExchange.handle, StandInExchange.completed, context, $0)
+      }
+    }
+    guard let daemon else { throw SystemError.last("MHD_start_daemon") }
+    let port = handoff_mhd_port(daemon)
+    account.listens(on: port)
+    let earlier = running.withLock { running in
+      defer { running = Running(daemon: daemon, port: port) }
+      return running
+    }
+    if let earlier { MHD_stop_daemon(earlier.daemon) }
+    return port
+  }
+
+  /// Ends the connections and the server's thread; does nothing when it does not run.
+  package func stop() {
+    let ended = running.withLock { running in
+      defer { running = nil }
+      return running
+    }
+    if let ended { MHD_stop_daemon(ended.daemon) }
+  }
+
+  /// Everything that was published, oldest first.
+  package var statuses: [PublishedStatus] { account.statuses }
+
+  /// Every upload that has arrived whole, oldest first.
+  package var uploads: [ReceivedUpload] { account.uploads }
+
+  /// Fails the next requests for a step, in order.
+  package func fail(_ step: StandInStep, _ faults: StandInFault...) {
+    account.plan(faults, for: step)
+  }
+
+  /// Calls back on the server's thread when a step has done its work, before it is answered.
+  package func onDone(_ call: @escaping @Sendable (StandInStep) -> Void) {
+    account.onDone(call)
+  }
+}
+
+/// What a client can ask for.
+package enum StandInStep: String, Hashable, Sendable, CaseIterable {
+  case upload
+  case media
+  case publish
+  case account
+  case list
+}
+
+/// How a step goes wrong.
+package enum StandInFault: Hashable, Sendable {
+  /// Nothing is done; the answer has this status and, where given, `Retry-After` in seconds.
+  case refuse(Int, retryAfter: Int? = nil)
+  /// Nothing is done, and the connection ends without an answer.
+  case dropBefore
+  /// It is done, and the connection ends without an answer.
+  case dropAfter
+  /// It is done, and the answer is no JSON.
+  case garble
+  /// It is done as if nothing were wrong: for counting.
+  case pass
+}
+
+/// A status as it was published.
+package struct PublishedStatus: Hashable, Sendable {
+  package let id: String
+  package let text: String
+  package let mediaIDs: [String]
+  package let visibility: String
+  package let language: String?
+  /// The `Idempotency-Key` of the request.
+  package let key: String?
+}
+
+/// An upload that has arrived whole.
+package struct ReceivedUpload: Hashable, Sendable {
+  package let id: String
+  /// 64 hexadecimal digits.
+  package let sha256: String
+  /// Bytes.
+  package let size: Int64
+  package let fileName: String
+  package let contentType: String
+}

@@ -1,0 +1,116 @@
+import HandoffControl
+import HandoffCore
+import HandoffProtocol
+import HandoffService
+import Paths
+
+extension Command {
+  /// The broker at a glance.
+  static let status = Command(
+    "status",
+    "",
+    "folders, candidates, destinations, counts, what needs a person"
+  ) { arguments in
+    let configuration = try ConfigurationFile.load(arguments)
+    let report = try await BrokerConnection.ask(
+      configuration,
+      .status,
+      [String: String](),
+      as: StatusReport.self
+    )
+    if arguments.has("json") {
+      try Terminal.json(report)
+      return .done
+    }
+    Terminal.table(
+      ["FOLDER", "MODE", "WATCHES", "CANDIDATES", "NOTE"],
+      report.folders.map {
+        [
+          BytePath($0.path).displayText, $0.mode, String($0.watches), String($0.candidates),
+          $0.degraded ?? "",
+        ]
+      }
+    )
+    Terminal.table(
+      ["DESTINATION", "STATUS", "IN FLIGHT", "WAITING", "CONTAINMENT", "NOTE"],
+      report.destinations.map {
+        [
+          $0.name.text, $0.status, String($0.inFlight), String($0.waiting), $0.containment,
+          $0.detail ?? "",
+        ]
+      }
+    )
+    Terminal.table(
+      ["FILE", "STATE", "WHY"],
+      report.candidates.map { [BytePath($0.path).displayText, $0.state, $0.reason ?? ""] }
+    )
+    Terminal.table(
+      ["NEEDS A PERSON", "DESTINATION", "STATUS", "WHY"],
+      report.needsPerson.map {
+        [$0.id, $0.destination.text, $0.status.rawValue, $0.error?.message ?? ""]
+      }
+    )
+    return .done
+  }
+
+  /// The evidence for one file, or what a handoff waits for.
+  static let why = Command(
+    "why",
+    "PATH|ID",
+    "the evidence for one file; what a handoff waits for",
+    examples: ["handoff why exports/cut.mp4", "handoff why h12"]
+  ) { arguments in
+    guard let operand = arguments.operands.first else {
+      throw CommandFailure(.usage, "handoff why: which file or handoff?")
+    }
+    let configuration = try ConfigurationFile.load(arguments)
+    let queries = try await LedgerQueries.open(configuration)
+    if let id = Handoff.ID(operand.lossyText), let handoff = try await queries.handoff(id) {
+      try Terminal.json(handoff)
+      return .done
+    }
+    let report = try await BrokerConnection.ask(
+      configuration,
+      .why,
+      WhyParameters(path: ConfigurationFile.absolute(operand)),
+      as: WhyReport.self
+    )
+    if arguments.has("json") {
+      try Terminal.json(report)
+    } else {
+      let suffix = report.reason.map { ": \($0)" } ?? ""
+      Terminal.out("\(BytePath(report.path).displayText) is \(report.state)\(suffix)")
+      Terminal.table(
+        ["CHECK", "PASSED", "SINCE", "DETAIL"],
+        report.evidence.map {
+          [$0.check.rawValue, $0.passed ? "yes" : "no", $0.since?.rfc3339 ?? "", $0.detail]
+        }
+      )
+    }
+    return .done
+  }
+
+  /// Imports by hand.
+  static let importFiles = Command(
+    "import",
+    "FILE...",
+    "imports by hand; prints identifiers",
+    options: [
+      Option("take", nil, "move the files into the library; otherwise they are kept"),
+      Option("accept-incomplete", nil, "import what cannot be proven complete; recorded as such"),
+    ]
+  ) { arguments in
+    guard !arguments.operands.isEmpty else {
+      throw CommandFailure(.usage, "handoff import: which files?")
+    }
+    let configuration = try ConfigurationFile.load(arguments)
+    var imported: [AssetReport] = []
+    for operand in arguments.operands {
+      let asset = try await importFile(operand, arguments, configuration)
+      if !arguments.has("json") { Terminal.out(asset.localIdentifier.text) }
+      imported.append(asset)
+    }
+    if arguments.has("json") { try Terminal.json(imported) }
+    return .done
+  }
+}

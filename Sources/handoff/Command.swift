@@ -1,0 +1,44 @@
+import Paths
+
+/// One command: its description, from which help is made, and what it does.
+struct Command: Sendable {
+  let name: String
+  /// The operands in help.
+  let operands: String
+  /// One line.
+  let summary: String
+  let options: [Option]
+  let examples: [String]
+  let run: @Sendable (ParsedArguments) async throws -> ExitCode
+
+  init(
+    _ name: String,
+    _ operands: String = "",
+    _ summary: String,
+    options: [Option] = [],
+    examples: [String] = [],
+    run: @escaping @Sendable (ParsedArguments) async throws -> ExitCode
+  ) {
+    self.name = name
+    self.operands = operands
+    self.summary = summary
+    self.options = options + Self.common
+    self.examples = examples
+    self.run = run
+  }
+
+  /// Options of every command.
+  static let common = [
+    Option(
+      "config",
+      "FILE",
+      "the configuration (else HANDOFF_CONFIG, ./handoff.toml, ~/.config, /etc)"
+    ),
+    Option("json", nil, "one JSON document on standard output"),
+    Option("help", nil, "this text"),
+  ]
+
+  func parse(_ arguments: [BytePath]) throws -> ParsedArguments {
+    try ParsedArguments(arguments, options: options, command: name)
+  }
+}

@@ -1,0 +1,7 @@
+/// All commands, in the order of help.
+enum Commands {
+  static let all: [Command] = [
+    .initialise, .check, .plan, .serve, .demo, .status, .why, .importFiles, .assets, .show, .send,
+    .handoffs,
+  ]
+}

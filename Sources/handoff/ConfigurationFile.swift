@@ -1,0 +1,58 @@
+import Glibc
+import HandoffConfig
+import HandoffService
+import LinuxSystem
+import Paths
+
+/// Finds, reads and decodes the configuration.
+enum ConfigurationFile {
+  /// `--config`, else `HANDOFF_CONFIG`, else `./handoff.toml`, else the user's, else the system's.
+  static func locate(_ arguments: ParsedArguments) throws -> BytePath {
+    if let given = arguments.path("config") { return absolute(given) }
+    if let given = environmentValue("HANDOFF_CONFIG") { return absolute(BytePath(given)) }
+    let home =
+      environmentValue("XDG_CONFIG_HOME").map { BytePath($0) }
+      ?? environmentValue("HOME").map { BytePath($0).appending(".config") }
+    let places = [
+      absolute("handoff.toml"), home?.appending("handoff/handoff.toml"),
+      "/etc/handoff/handoff.toml",
+    ].compactMap(\.self)
+    if let found = places.first(where: { access($0.nulTerminated, F_OK) == 0 }) { return found }
+    throw CommandFailure(
+      .usage,
+      "no configuration at \(places.map(\.displayText).joined(separator: ", ")); "
+        + "`handoff init` writes one, --config names one"
+    )
+  }
+
+  /// The decoded configuration; every problem is printed before the command fails.
+  static func load(_ arguments: ParsedArguments) throws -> Configuration {
+    try load(at: locate(arguments))
+  }
+
+  static func load(at path: BytePath) throws -> Configuration {
+    let bytes: [UInt8]
+    do {
+      bytes = try FileDescriptor.open(path, O_RDONLY).readAll(limit: 4 << 20)
+    } catch {
+      throw CommandFailure(.usage, "handoff: \(error)")
+    }
+    do {
+      return try Configuration.decode(
+        bytes: bytes,
+        file: path,
+        directory: path.parent,
+        resolve: { resolved($0) }
+      )
+    } catch {
+      throw CommandFailure(.usage, error.problems.map(\.description).joined(separator: "\n"))
+    }
+  }
+
+  /// A path given on the command line, relative to the working directory.
+  static func absolute(_ path: BytePath) -> BytePath {
+    guard !path.isAbsolute, let directory = getcwd(nil, 0) else { return path }
+    defer { free(directory) }
+    return BytePath(String(cString: directory)).appending(path)
+  }
+}

@@ -1,0 +1,29 @@
+import Glibc
+
+/// The exit codes of CONTRACT.md.
+enum ExitCode: Int32 {
+  case done = 0
+  case failed = 1
+  case usage = 2
+  case notFound = 3
+  case refused = 4
+  case personNeeded = 5
+  case cancelled = 6
+  case expired = 7
+  case unavailable = 75
+
+  func exit() -> Never {
+    Glibc.exit(rawValue)
+  }
+}
+
+/// A command that ends with a sentence and a code.
+struct CommandFailure: Error {
+  let code: ExitCode
+  let message: String
+
+  init(_ code: ExitCode, _ message: String) {
+    self.code = code
+    self.message = message
+  }
+}

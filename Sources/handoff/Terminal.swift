@@ -1,0 +1,44 @@
+import Glibc
+import HandoffProtocol
+
+/// Writes documents to standard output and everything for people to standard error.
+enum Terminal {
+  static func out(_ text: String) {
+    write(text + "\n", to: STDOUT_FILENO)
+  }
+
+  static func error(_ text: String) {
+    write(text + "\n", to: STDERR_FILENO)
+  }
+
+  /// One JSON document on standard output.
+  static func json(_ document: some Encodable) throws {
+    out(String(decoding: try WireCoder.encode(document), as: UTF8.self))
+  }
+
+  /// Aligned columns on standard output; nothing for no rows.
+  static func table(_ header: [String], _ rows: [[String]]) {
+    guard !rows.isEmpty else { return }
+    let widths = header.indices.map { column in
+      ([header] + rows).map { $0[column].count }.max() ?? 0
+    }
+    for row in [header] + rows {
+      let cells = zip(row, widths).map { cell, width in
+        cell + String(repeating: " ", count: width - cell.count)
+      }
+      var line = cells.joined(separator: "  ")
+      while line.last == " " { line.removeLast() }
+      out(line)
+    }
+  }
+
+  private static func write(_ text: String, to descriptor: Int32) {
+    var rest = Array(text.utf8)[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      // A reader that has gone (`handoff assets | head`) is no error of ours.
+      guard count > 0 || errno == EINTR else { return }
+      rest = rest.dropFirst(max(count, 0))
+    }
+  }
+}
