@@ -83,8 +83,8 @@ struct GrantFolders {
   /// False where the file system makes no further link.
   private func link(_ object: BytePath, to path: BytePath) throws(LibraryError) -> Bool {
     try storing(path) { () throws(SystemError) in
-      try store.faults.pass("library.grant")
       do throws(SystemError) {
+        try store.faults.pass("library.grant")
         try DurableFile.link(object, to: path)
         return true
       } catch let error where [EMLINK, EPERM, EOPNOTSUPP].contains(error.errno) {

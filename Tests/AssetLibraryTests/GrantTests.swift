@@ -11,7 +11,7 @@ import Testing
 let archive = DestinationName("archive").unsafelyUnwrapped
 let preview = DestinationName("preview").unsafelyUnwrapped
 
-@Suite("Grants", .timeLimit(.minutes(1)))
+@Suite("Grants", .timeLimit(.minutes(3)))
 struct GrantTests {
   private static let names: [BytePath] = [
     "clip.mp4", "te[s]t_ video ' _ .flv", "line\nfeed.mp4",
@@ -127,6 +127,24 @@ struct GrantTests {
         try await fixture.library.endGrants(destination: archive, handoff: id)
       }
       #expect(ending?.code == .invalidName)
+    }
+  }
+
+  @Test("where the file system makes no further link, a grant is a read-only copy")
+  func noFurtherLink() async throws {
+    let faults = FaultPlan(environment: "library.grant:1:errno=\(EMLINK)")
+    try await withLibrary(faults: faults) { fixture in
+      let digest = try await fixture.importFile(try fixture.export("a.mp4", [1, 2])).digest
+      let request = GrantRequest(digest: digest, name: "a.mp4")
+      let paths = try await fixture.library.grant([request], destination: archive, handoff: "H1")
+      #expect(try readFile(paths[0]) == [1, 2])
+      #expect(try status(of: paths[0])?.links == 1)
+      #expect(try status(of: paths[0])?.permissions == 0o444)
+      #expect(try status(of: fixture.object(digest))?.links == 1)
+      #expect(try fixture.staged().isEmpty)
+      let again = try await fixture.library.grant([request], destination: archive, handoff: "H1")
+      #expect(again == paths)
+      #expect(try status(of: fixture.object(digest))?.links == 2)
     }
   }
 
