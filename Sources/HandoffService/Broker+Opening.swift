@@ -70,7 +70,6 @@ extension Broker {
     let searchPath = environment["PATH"] ?? ReceiverHost.defaultSearchPath
     return ReceiverHost(
       programs: programs.folder,
-      base: configuration.file.parent,
       environment: environment,
       support: await ContainmentSupport.find(searchPath: searchPath),
       system: try SystemLayout.current(),

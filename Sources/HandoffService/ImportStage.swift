@@ -75,6 +75,12 @@ struct ImportStage: Sendable {
       importedAt: sighting.seenAt,
       sources: [sighting]
     )
+    if let damaged = resource.setAside {
+      logger.error(
+        "A damaged object was set aside and replaced by the export's bytes",
+        [.assetID: asset.localIdentifier.text, .path: damaged.displayText]
+      )
+    }
     try await library.writeRecord(asset)
     let route = FolderRoute(
       export: export.path,

@@ -15,7 +15,9 @@ package final class StopState: Sendable {
 
   /// Registers a loop that must look when draining starts.
   package func wakeOnDrain(_ signal: WakeSignal) {
-    wakers.withLock { $0.append(signal) }
+    wakers.withLock { wakers in
+      if !wakers.contains(where: { $0 === signal }) { wakers.append(signal) }
+    }
     if isDraining { signal.signal() }
   }
 

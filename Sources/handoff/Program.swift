@@ -5,12 +5,20 @@ import LinuxSystem
 /// The command line: finds the command, runs it, and turns how it ended into an exit code.
 @main
 enum Program {
-  static func main() async {
-    let arguments = RawArguments.ofThisProcess
+  static func main() {
     do {
       // Before any thread starts: a lease break or a stop signal must find nobody who dies of it.
       try SignalMask.blockAtStart()
-      try await run(arguments).exit()
+    } catch {
+      Terminal.error("\(error)")
+      ExitCode.failed.exit()
+    }
+    MainThread.run { await end() }
+  }
+
+  private static func end() async -> Never {
+    do {
+      try await run(.ofThisProcess).exit()
     } catch let failure as CommandFailure {
       Terminal.error(failure.message)
       failure.code.exit()

@@ -117,6 +117,7 @@ struct BoxTests {
       let states = ["social", "keep"].map { receipt["destinations"]?[$0]?["state"]?.text }
       return states == [state, "done"] ? receipt : nil
     }
-    return try #require(found, "no receipt says \(state): \(try scene.broker.tail())")
+    let log = try scene.broker.tail()
+    return try #require(found, "no receipt says \(state): \(log)")
   }
 }

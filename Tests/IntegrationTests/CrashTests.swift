@@ -30,7 +30,10 @@ struct CrashTests {
       var written = 0
       for kill in 1...Self.kills {
         while written < Self.files * kill / Self.kills {
-          try scene.write(try await Scene.video(UInt64(written)), to: "clip \(written).mp4")
+          try scene.write(
+            try await Scene.video(UInt64(written)),
+            to: BytePath("clip \(written).mp4")
+          )
           written += 1
         }
         try await Self.untilLogGrows(scene, by: Int.random(in: 0...4000, using: &random))

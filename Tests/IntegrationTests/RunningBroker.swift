@@ -56,12 +56,13 @@ final class RunningBroker: Sendable {
     process.set(spawned)
     try writing.close()
     let said = try await Self.thread.run { try reading.readAll(until: "ready\n") }
-    try #require(said.contains("ready"), "the broker did not become ready: \(try tail())")
+    let end = try tail()
+    try #require(said.contains("ready"), "the broker did not become ready: \(end)")
   }
 
   /// Ends the broker and returns how it ended.
   @discardableResult
-  func end(_ signal: CInt) async -> ExitStatus? {
+  func end(_ signal: CInt) async -> LinuxSystem.ExitStatus? {
     guard let spawned = process.take() else { return nil }
     kill(spawned.id, signal)
     return await spawned.exit()
@@ -127,7 +128,8 @@ final class RunningBroker: Sendable {
       last = try WireCoder.decode(JSONValue.self, from: ended.output, limit: .max)
       return isRight(last) ? last : nil
     }
-    return try #require(found, "in vain: \(words), last \(last); \(try tail())")
+    let log = try tail()
+    return try #require(found, "in vain: \(words), last \(last); \(log)")
   }
 
   private static let thread = BlockingThread("test.output")
