@@ -73,11 +73,10 @@ func ignoreEverything() -> Never {
 /// Leaves a process in a session of its own that holds this one's output, and tells its number.
 func leaveGrandchild() throws -> pid_t {
   // The shell makes the grandchild, which then belongs to nobody here.
-  var pipes: [CInt] = [-1, -1]
-  guard pipe(&pipes) == 0 else { throw SystemError.last("pipe") }
+  let (reading, writing) = try FileDescriptor.pipe()
   var actions = posix_spawn_file_actions_t()
   posix_spawn_file_actions_init(&actions)
-  posix_spawn_file_actions_adddup2(&actions, pipes[1], 9)
+  posix_spawn_file_actions_adddup2(&actions, writing.rawValue, 9)
   defer { posix_spawn_file_actions_destroy(&actions) }
   let words = ["/bin/sh", "-c", "setsid sleep 600 9>&- & echo $! >&9"]
   var arguments = words.map { strdup($0) } + [nil]
@@ -86,8 +85,7 @@ func leaveGrandchild() throws -> pid_t {
   let error = posix_spawn(&pid, "/bin/sh", &actions, nil, &arguments, environ)
   guard error == 0 else { throw SystemError(error, "posix_spawn") }
   waitpid(pid, nil, 0)
-  close(pipes[1])
-  let reading = FileDescriptor(owning: pipes[0])
+  try writing.close()
   let text = String(decoding: try reading.readAll(limit: 100), as: UTF8.self)
   return pid_t(text.split(separator: "\n").first ?? "") ?? -1
 }
