@@ -56,6 +56,13 @@ private final class Watched: Sendable {
   }
 }
 
+/// How a test's plugin is set up.
+private struct Plan {
+  var values: (Surroundings) -> [String] = { _ in [] }
+  var discovery: Duration = .seconds(30)
+  var change: (inout DestinationSettings) -> Void = { _ in }
+}
+
 @Suite("A plugin's process", .timeLimit(.minutes(2)))
 struct PluginProcessTests {
   /// Runs a misbehaving plugin around a piece of work; the error that its run ended with comes back.
@@ -63,9 +70,7 @@ struct PluginProcessTests {
   private func run(
     _ behaviour: String,
     contained: Bool = false,
-    values: (Surroundings) -> [String] = { _ in [] },
-    change: (inout DestinationSettings) -> Void = { _ in },
-    discovery: Duration = .seconds(30),
+    plan: Plan = Plan(),
     shutdown: Bool = true,
     _ body: (PluginProcess, Watched, Surroundings) async throws -> Void
   ) async throws -> (any Error)? {
@@ -74,12 +79,12 @@ struct PluginProcessTests {
       let watched = Watched()
       var limits = PluginProcess.Limits()
       limits.grace = .milliseconds(500)
-      limits.discovery = discovery
+      limits.discovery = plan.discovery
       let plugin = PluginProcess(
         launch: try surroundings.launch(
           .plugin,
-          ["hostile-receiver", "plugin", behaviour] + values(surroundings),
-          change
+          ["hostile-receiver", "plugin", behaviour] + plan.values(surroundings),
+          plan.change
         ),
         limits: limits,
         callbacks: try watched.callbacks(resolving: surroundings.asset)
@@ -136,12 +141,12 @@ struct PluginProcessTests {
     try await run(
       "attack",
       contained: true,
-      values: {
+      plan: Plan(values: {
         [
           "ledger=\($0.ledger.lossyText)", "socket=\($0.socketPath.lossyText)",
           "port=\(listener.port)", "pid=\(getpid())",
         ]
-      }
+      })
     ) { plugin, watched, surroundings in
       _ = try await plugin.submit(try parameters())
       await watched.wait(for: "result")
@@ -161,7 +166,7 @@ struct PluginProcessTests {
   func versions() async throws {
     let failure = try await run(
       "old",
-      change: { $0.protocolVersions = [3] },
+      plan: Plan(change: { $0.protocolVersions = [3] }),
       shutdown: false
     ) { plugin, _, _ in
       await #expect(throws: ResultError.self) { _ = try await plugin.ready() }
@@ -176,7 +181,8 @@ struct PluginProcessTests {
   func startFailures() async throws {
     let exited = try await run("exit", shutdown: false) { _, _, _ in }
     #expect((exited as? ResultError)?.message.contains("exit code 3") == true)
-    let silent = try await run("silent", discovery: .milliseconds(300), shutdown: false) {
+    let silent = try await run("silent", plan: Plan(discovery: .milliseconds(300)), shutdown: false)
+    {
       plugin,
       _,
       _ in
@@ -184,7 +190,11 @@ struct PluginProcessTests {
     }
     #expect((silent as? ResultError)?.message.contains("discover") == true)
     #expect((silent as? ResultError)?.effect == Effect.none)
-    let missing = try await run("good", change: { $0.command = ["no-such"] }, shutdown: false) {
+    let missing = try await run(
+      "good",
+      plan: Plan(change: { $0.command = ["no-such"] }),
+      shutdown: false
+    ) {
       _,
       _,
       _ in
@@ -354,7 +364,11 @@ struct PluginProcessTests {
 
   @Test("is refused where containment is required and there is none")
   func required() async throws {
-    let failure = try await run("good", change: { $0.containment = .require }, shutdown: false) {
+    let failure = try await run(
+      "good",
+      plan: Plan(change: { $0.containment = .require }),
+      shutdown: false
+    ) {
       _,
       _,
       _ in

@@ -78,7 +78,13 @@ func leaveGrandchild() throws -> pid_t {
   posix_spawn_file_actions_init(&actions)
   posix_spawn_file_actions_adddup2(&actions, writing.rawValue, 9)
   defer { posix_spawn_file_actions_destroy(&actions) }
-  let words = ["/bin/sh", "-c", "setsid sleep 600 9>&- & echo $! >&9"]
+  // The substitution ends when the grandchild has its own session and lets go of that pipe.
+  let script = """
+    exec 3>&1
+    pid=$(setsid -f sh -c 'echo $$; exec >&3 9>&-; exec sleep 600')
+    echo $pid >&9
+    """
+  let words = ["/bin/sh", "-c", script]
   var arguments = words.map { strdup($0) } + [nil]
   defer { for argument in arguments { free(argument) } }
   var pid: pid_t = 0
