@@ -252,12 +252,44 @@ static sigset_t set_of(const int *signals, size_t count) {
   return set;
 }
 
-int clinux_block_signals(const int *signals, size_t count) {
-  sigset_t set = set_of(signals, count);
-  return pthread_sigmask(SIG_BLOCK, &set, NULL);
+int clinux_ignore_signal(int number) { return signal(number, SIG_IGN) == SIG_ERR ? -1 : 0; }
+
+static volatile sig_atomic_t signal_route = -1;
+
+static void route_signal(int number) {
+  int before = errno;
+  unsigned char byte = (unsigned char)number;
+  int route = signal_route;
+  // A full pipe holds thousands of signals that nobody has read yet: one more says nothing new.
+  if (route >= 0 && write(route, &byte, 1) == -1) errno = before;
+  errno = before;
 }
 
-int clinux_ignore_pipe_signal(void) { return signal(SIGPIPE, SIG_IGN) == SIG_ERR ? -1 : 0; }
+static int set_action(const int *signals, size_t count, void (*handler)(int)) {
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART;
+  sigfillset(&action.sa_mask);
+  for (size_t index = 0; index < count; index++) {
+    if (sigaction(signals[index], &action, NULL) == -1) return -1;
+  }
+  return 0;
+}
+
+int clinux_route_signals(const int *signals, size_t count, int descriptor) {
+  signal_route = descriptor;
+  if (set_action(signals, count, route_signal) == -1) return -1;
+  // In case that the caller has inherited a mask that blocks them.
+  sigset_t set = set_of(signals, count);
+  return pthread_sigmask(SIG_UNBLOCK, &set, NULL) ? -1 : 0;
+}
+
+int clinux_restore_signals(const int *signals, size_t count) {
+  int outcome = set_action(signals, count, SIG_DFL);
+  signal_route = -1;
+  return outcome;
+}
 
 int clinux_signalfd(const int *signals, size_t count) {
   sigset_t set = set_of(signals, count);

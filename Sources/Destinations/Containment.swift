@@ -55,6 +55,8 @@ package struct Containment: Hashable, Sendable {
     list += system.arguments
     list += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]
     list += mounts.flatMap(\.arguments)
+    // What no binding made stays as it is: nothing can be left there, nor memory used up.
+    list += ["--remount-ro", "/"]
     list += ["--chdir", workingDirectory, "--"]
     return list + command
   }

@@ -15,7 +15,9 @@ final class ContainmentNotes: Sendable {
 
   private let state = Mutex(State())
 
-  /// The command was run. Bubblewrap tells its exit code only then, and not if it failed to prepare
+  /// The command was run.
+  ///
+  /// Bubblewrap tells its exit code only then, and not if it failed to prepare
   /// what the command is to see.
   var hasRun: Bool { state.withLock { $0.hasRun } }
 

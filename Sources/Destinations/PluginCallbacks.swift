@@ -1,7 +1,9 @@
 package import HandoffProtocol
 package import LinuxSystem
 
-/// What the owner of a plugin does with what comes from it. Calls come from several tasks at once.
+/// What the owner of a plugin does with what comes from it.
+///
+/// Calls come from several tasks at once.
 package struct PluginCallbacks: Sendable {
   /// The plugin has been discovered and takes handoffs from now on.
   package var onReady: @Sendable (PluginIntroduction) async -> Void = { _ in }
@@ -10,7 +12,9 @@ package struct PluginCallbacks: Sendable {
     @Sendable (ResolveParameters) async throws(RPCMessage.Failure) -> ResolvedAsset = {
       _ throws(RPCMessage.Failure) in throw .unsupported(MessageMethod.resolveAsset.rawValue)
     }
-  /// Records a result. The plugin is answered when this returns, so only after the commit.
+  /// Records a result.
+  ///
+  /// The plugin is answered when this returns, so only after the commit.
   package var onResult: @Sendable (HandoffResult) async throws(RPCMessage.Failure) -> Void = {
     _ throws(RPCMessage.Failure) in throw .unsupported(MessageMethod.result.rawValue)
   }

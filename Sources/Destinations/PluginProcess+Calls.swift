@@ -31,8 +31,9 @@ extension PluginProcess {
     }
   }
 
-  /// Tells the plugin what the broker holds open, and asks what it knows. A plugin without `reconcile`
-  /// knows nothing: every standing is unknown.
+  /// Tells the plugin what the broker holds open, and asks what it knows.
+  ///
+  /// A plugin without `reconcile` knows nothing: every standing is unknown.
   package func reconcile(_ handoffs: [SubmitParameters]) async throws -> [HandoffKnowledge] {
     let (peer, introduction) = try await readyConnection()
     for handoff in handoffs { redaction.add(handoff.request.state) }
@@ -49,7 +50,9 @@ extension PluginProcess {
     return unknown.map { known[$0.handoffID] ?? $0 }
   }
 
-  /// Asks what became of one handoff. A plugin without `probe` does not know.
+  /// Asks what became of one handoff.
+  ///
+  /// A plugin without `probe` does not know.
   package func probe(_ handoff: HandoffReference) async throws -> HandoffKnowledge {
     let (peer, introduction) = try await readyConnection()
     redaction.add(handoff.state)
@@ -63,7 +66,9 @@ extension PluginProcess {
     }
   }
 
-  /// Asks the plugin to give up a handoff; false if it cannot. Its result still comes as a result.
+  /// Asks the plugin to give up a handoff; false if it cannot.
+  ///
+  /// Its result still comes as a result.
   package func cancel(_ handoff: HandoffReference) async throws -> Bool {
     let (peer, introduction) = try await readyConnection()
     guard introduction.offers(.cancel) else { return false }

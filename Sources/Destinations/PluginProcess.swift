@@ -29,6 +29,7 @@ package final class PluginProcess: Sendable {
   let redaction = TokenRedaction()
   private let introduction = OneTimeValue<Result<PluginIntroduction, ResultError>>()
   private let connection = Mutex<RPCPeer?>(nil)
+  private let process = Mutex<ReceiverProcess?>(nil)
 
   package init(launch: ReceiverLaunch, limits: Limits = Limits(), callbacks: PluginCallbacks) {
     self.launch = launch
@@ -37,6 +38,9 @@ package final class PluginProcess: Sendable {
   }
 
   var settings: DestinationSettings { launch.settings }
+
+  /// The process's number (bubblewrap's, if it is contained) while it runs.
+  package var processID: Int32? { process.withLock { $0?.id } }
 
   /// Waits until the plugin takes handoffs.
   ///
@@ -58,8 +62,10 @@ package final class PluginProcess: Sendable {
         try await answer(method, params)
       }
       connection.withLock { $0 = peer }
+      self.process.withLock { $0 = process }
       let end = await serve(PluginRun(process: process, peer: peer, output: output))
       connection.withLock { $0 = nil }
+      self.process.withLock { $0 = nil }
       try await conclude(end)
     } catch let error as ResultError {
       introduction.set(.failure(error))

@@ -39,7 +39,9 @@ final class ReceiverProcess: Sendable {
 
   var id: pid_t { process.id }
 
-  /// Waits for the end. Not cancellable: ``terminate(after:grace:)`` brings it about.
+  /// Waits for the end.
+  ///
+  /// Not cancellable: ``terminate(after:grace:)`` brings it about.
   func exit() async -> End {
     let status = await process.exit()
     cancelTimers()

@@ -1,49 +1,59 @@
 import CLinux
 import Glibc
 
-/// Which signals are never delivered by interruption, but read from a descriptor.
+/// What signals do in every thread of the process, whatever its mask is.
 package enum SignalMask {
-  /// Blocks what ``SignalSequence`` and ``LeaseKeeper`` read, and ignores SIGPIPE.
+  /// Ignores SIGPIPE, SIGIO and the signal of leases.
   ///
-  /// To be called first in main: threads inherit the mask of the one that starts them. Children do
-  /// not: ``SpawnedProcess`` resets both.
+  /// To be called first in main. The main thread of an asynchronous program blocks no signal: the
+  /// runtime parks it with an empty mask (dispatch_main in libdispatch), whatever it had blocked
+  /// before. So nothing here depends on masks: a lease's break goes to one thread that has it blocked,
+  /// where it is queued although it is ignored, and ``SignalSequence`` has handlers. Children inherit
+  /// none of it: ``SpawnedProcess`` resets signals.
   package static func blockAtStart() throws(SystemError) {
-    let signals = [SIGTERM, SIGINT, SIGHUP, SIGIO, clinux_lease_signal()]
-    let error = clinux_block_signals(signals, signals.count)
-    guard error == 0 else { throw SystemError(error, "pthread_sigmask") }
-    try checked("signal") { clinux_ignore_pipe_signal() }
+    for signal in [SIGPIPE, SIGIO, clinux_lease_signal()] {
+      try checked("signal") { clinux_ignore_signal(signal) }
+    }
   }
 }
 
-/// The signals of the process, one after the other, by signalfd(2).
+/// The signals of the process, one after the other; see signal-safety(7).
 ///
-/// Only signals that ``SignalMask/blockAtStart()`` has blocked in all threads come here.
+/// One at a time in a process. While it lives its signals do not end the process.
 package final class SignalSequence: AsyncSequence, Sendable {
   package typealias Element = CInt
 
+  private let signals: [CInt]
   private let stream: AsyncStream<CInt>
   private let continuation: AsyncStream<CInt>.Continuation
-  private let registration: EventLoop.Registration
+  private let reader: PipeReader
+  private let writing: FileDescriptor
 
   package init(_ signals: [CInt] = [SIGTERM, SIGINT, SIGHUP]) throws(SystemError) {
-    let number = try checked("signalfd") { clinux_signalfd(signals, signals.count) }
-    let descriptor = FileDescriptor(owning: number)
+    let (reading, writing) = try FileDescriptor.pipe()
+    try writing.setNonblocking()
     // A signal that comes while sixteen others wait says nothing new.
     let (stream, continuation) = AsyncStream.makeStream(
       of: CInt.self,
       bufferingPolicy: .bufferingOldest(16)
     )
+    self.signals = signals
     self.stream = stream
     self.continuation = continuation
-    registration = try EventLoop.process.register(descriptor, .readable) { _ in
-      var file: CInt = -1
-      let signal = clinux_read_signal(descriptor.rawValue, &file)
-      if signal > 0 { continuation.yield(signal) }
+    self.writing = writing
+    reader = try PipeReader(
+      reading,
+      take: { bytes in for byte in bytes { continuation.yield(CInt(byte)) } },
+      end: { continuation.finish() }
+    )
+    try checked("sigaction") {
+      clinux_route_signals(signals, signals.count, writing.rawValue)
     }
   }
 
   deinit {
-    registration.cancel()
+    // Fails only for a number that is no signal, and those were accepted before.
+    _ = clinux_restore_signals(signals, signals.count)
     continuation.finish()
   }
 

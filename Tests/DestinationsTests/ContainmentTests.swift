@@ -58,8 +58,8 @@ struct ContainmentTests {
     }
     #expect(!places.contains(nil))
     #expect(places.compactMap { $0 } == places.compactMap { $0 }.sorted())
-    let private_ = try #require(position(["--tmpfs", "/tmp"], in: list))
-    #expect(private_ < places[0] ?? 0)
+    let privateFolder = try #require(position(["--tmpfs", "/tmp"], in: list))
+    #expect(privateFolder < places[0] ?? 0)
   }
 
   @Test("covers hidden folders that a binding would show, and shows again what lies in them")

@@ -166,6 +166,82 @@ struct ExecReceiverTests {
     }
   }
 
+  @Test("is stopped at everything but its own", .enabled(if: bubblewrapIsInstalled()))
+  func attacks() async throws {
+    let listener = try LoopbackListener()
+    try await Surroundings.with { surroundings in
+      let receiver = ExecReceiver(
+        launch: try surroundings.launch(
+          .exec,
+          [
+            "hostile-receiver", "exec", "attack", "ledger=\(surroundings.ledger.lossyText)",
+            "socket=\(surroundings.socketPath.lossyText)", "port=\(listener.port)",
+            "pid=\(getpid())",
+          ]
+        )
+      )
+      let result = await receiver.deliver(
+        try Surroundings.request(),
+        assets: [surroundings.asset]
+      )
+      let report = try #require(result.output, "\(result)").mapValues { $0.text ?? "" }
+      let allowed = report.filter { $0.value == "succeeded" }.keys.sorted()
+      #expect(allowed == ["read_asset", "write_work"], "\(report)")
+    }
+  }
+
+  @Test("can do all that when it is not contained, so the attacks are real")
+  func attacksUncontained() async throws {
+    let listener = try LoopbackListener()
+    try await Surroundings.with(containment: false) { surroundings in
+      let receiver = ExecReceiver(
+        launch: try surroundings.launch(
+          .exec,
+          [
+            "hostile-receiver", "exec", "attack", "ledger=\(surroundings.ledger.lossyText)",
+            "socket=\(surroundings.socketPath.lossyText)", "port=\(listener.port)",
+            "pid=\(getpid())", "spare=machine",
+          ]
+        )
+      )
+      let result = await receiver.deliver(
+        try Surroundings.request(),
+        assets: [surroundings.asset]
+      )
+      let report = try #require(result.output, "\(result)").mapValues { $0.text ?? "" }
+      for name in [
+        "read_ledger", "list_state", "write_asset", "chmod_asset", "unlink_asset", "add_grant",
+        "connect_network", "connect_socket", "signal_broker", "see_broker",
+      ] {
+        #expect(report[name] == "succeeded", "\(name): \(report[name] ?? "")")
+      }
+    }
+  }
+
+  @Test("has only its three descriptors", arguments: [false, true])
+  func descriptors(contained: Bool) async throws {
+    try await Surroundings.with(containment: contained) { surroundings in
+      let receiver = ExecReceiver(
+        launch: try surroundings.launch(.exec, ["hostile-receiver", "exec", "descriptors"])
+      )
+      let result = await receiver.deliver(try Surroundings.request(), assets: [])
+      // The fixture lets go of standard input when it has read the request.
+      #expect(result.output?["open"]?.text == "[1, 2]", "\(result)")
+    }
+  }
+
+  @Test("is done when it has ended, though a grandchild holds its output")
+  func grandchild() async throws {
+    try await Surroundings.with(containment: false) { surroundings in
+      let receiver = ExecReceiver(
+        launch: try surroundings.launch(.exec, ["hostile-receiver", "exec", "grandchild"])
+      )
+      let result = await receiver.deliver(try Surroundings.request(), assets: [])
+      let pid = try #require(pid_t(result.output?["pid"]?.text ?? ""))
+      #expect(kill(pid, SIGKILL) == 0)
+    }
+  }
+
   @Test("that is not there has no effect and is tried later")
   func missing() async throws {
     try await Surroundings.with { surroundings in

@@ -49,7 +49,8 @@ struct Surroundings {
     try Self.write("secret", to: root.appending("state/ledger.db"))
     let object = root.appending("library/objects/1")
     try Self.write(Self.assetText, to: object)
-    #expect(chmod(object.nulTerminated, 0o444) == 0)
+    // Writable by its owner: only containment stops a receiver.
+    #expect(chmod(object.nulTerminated, 0o644) == 0)
     try DurableFile.link(object, to: root.appending("library/grants/hostile/clip.mp4"))
     socket = try UnixSocket.listen(root.appending("state/socket"))
   }
@@ -131,15 +132,6 @@ extension HandoffResult {
     guard case .failure(let error) = outcome else { return nil }
     return error
   }
-}
-
-/// The process is there, and is not only a zombie that nobody has collected.
-func isAlive(_ pid: pid_t) -> Bool {
-  guard let file = try? FileDescriptor.open(BytePath("/proc/\(pid)/stat"), O_RDONLY),
-    let bytes = try? file.readAll(limit: 4096)
-  else { return false }
-  let state = String(decoding: bytes, as: UTF8.self).split(separator: ")").last?.dropFirst().first
-  return state != "Z"
 }
 
 /// bubblewrap is there; says so where it is not.

@@ -81,7 +81,13 @@ struct SpawnedProcessTests {
   @Test("is over when it has ended, though a grandchild still holds its output")
   func grandchildHoldsPipe() async throws {
     let (ours, theirs) = try UnixSocket.pair()
-    let process = try await shell("setsid sleep 600 & echo $!; exit 4") {
+    // The substitution ends when the grandchild has its own session and lets go of that pipe.
+    let script = """
+      exec 3>&1
+      pid=$(setsid -f sh -c 'echo $$; exec >&3; exec sleep 600')
+      echo $pid; exit 4
+      """
+    let process = try await shell(script) {
       $0.descriptors[1] = theirs
     }
     try theirs.close()

@@ -79,9 +79,13 @@ int clinux_lease_is_held(int descriptor);
 // Signals
 
 int clinux_lease_signal(void);
-// Blocks the signals in the calling thread. Returns 0 or an error number.
-int clinux_block_signals(const int *signals, size_t count);
-int clinux_ignore_pipe_signal(void);
+// Ignores a signal. Where it is blocked it is still queued for a signalfd.
+int clinux_ignore_signal(int signal);
+// Writes the number of each signal that comes, one byte, to a descriptor that does not block; at most
+// one descriptor a process. Works in whichever thread the signal comes, whatever the others block.
+int clinux_route_signals(const int *signals, size_t count, int descriptor);
+// Gives the signals their default action again.
+int clinux_restore_signals(const int *signals, size_t count);
 int clinux_signalfd(const int *signals, size_t count);
 // Reads one signal: its number, or 0 when there is none. *descriptor is the file of a lease, or -1.
 int clinux_read_signal(int signalfd, int *descriptor);

@@ -22,24 +22,41 @@ struct Attack {
     let ledger = targets["ledger"] ?? "/nowhere/ledger.db"
     let grants = BytePath(asset).parent.lossyText
     let pid = pid_t(targets["pid"] ?? "") ?? 1
-    return [
+    var report: [String: String] = [:]
+    // Only where it is denied: on the machine itself these would leave something behind.
+    if targets["spare"] == nil {
+      report["write_root"] = opening("/handoff-test", O_WRONLY | O_CREAT)
+      report["write_system"] = opening("/usr/handoff-test", O_WRONLY | O_CREAT)
+      report["make_device"] = told(mknod(work + "/disk", S_IFBLK | 0o600, 0x0801))
+    }
+    // In this order, because the asset is gone at the end.
+    let rest = [
       "read_asset": opening(asset, O_RDONLY),
       "write_work": opening(work + "/note", O_WRONLY | O_CREAT),
       "read_ledger": opening(ledger, O_RDONLY),
-      "list_state": opening(BytePath(ledger).parent.lossyText, O_RDONLY | O_DIRECTORY),
+      "list_state": listing(BytePath(ledger)),
       "write_asset": opening(asset, O_WRONLY),
       "chmod_asset": told(chmod(asset, 0o666)),
       "unlink_asset": told(unlink(asset)),
       "fchmod_asset": throughDescriptor(asset),
       "add_grant": opening(grants + "/more", O_WRONLY | O_CREAT),
-      "write_system": opening("/usr/handoff-test", O_WRONLY | O_CREAT),
       "read_passwords": opening("/etc/shadow", O_RDONLY),
-      "make_device": told(mknod(work + "/disk", S_IFBLK | 0o600, 0x0801)),
       "connect_network": connecting(UInt16(targets["port"] ?? "") ?? 1),
       "connect_socket": connecting(to: targets["socket"] ?? "/nowhere/socket"),
       "signal_broker": told(kill(pid, 0)),
       "see_broker": told(access("/proc/\(pid)/cmdline", F_OK)),
     ]
+    return report.merging(rest) { first, _ in first }
+  }
+
+  /// The folder may be there, empty but for the work folder.
+  private func listing(_ path: BytePath) -> String {
+    do {
+      let names = try Directory.entries(of: path.parent).map(\.name)
+      return names.contains(path.lastComponent) ? "succeeded" : "it is not there"
+    } catch {
+      return error.reason
+    }
   }
 
   private func told(_ value: CInt) -> String {

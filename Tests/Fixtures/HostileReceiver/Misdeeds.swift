@@ -73,21 +73,25 @@ func ignoreEverything() -> Never {
 /// Leaves a process in a session of its own that holds this one's output, and tells its number.
 func leaveGrandchild() throws -> pid_t {
   // The shell makes the grandchild, which then belongs to nobody here.
-  var pipes: [CInt] = [-1, -1]
-  guard pipe(&pipes) == 0 else { throw SystemError.last("pipe") }
+  let (reading, writing) = try FileDescriptor.pipe()
   var actions = posix_spawn_file_actions_t()
   posix_spawn_file_actions_init(&actions)
-  posix_spawn_file_actions_adddup2(&actions, pipes[1], 9)
+  posix_spawn_file_actions_adddup2(&actions, writing.rawValue, 9)
   defer { posix_spawn_file_actions_destroy(&actions) }
-  let words = ["/bin/sh", "-c", "setsid sleep 600 9>&- & echo $! >&9"]
+  // The substitution ends when the grandchild has its own session and lets go of that pipe.
+  let script = """
+    exec 3>&1
+    pid=$(setsid -f sh -c 'echo $$; exec >&3 9>&-; exec sleep 600')
+    echo $pid >&9
+    """
+  let words = ["/bin/sh", "-c", script]
   var arguments = words.map { strdup($0) } + [nil]
   defer { for argument in arguments { free(argument) } }
   var pid: pid_t = 0
   let error = posix_spawn(&pid, "/bin/sh", &actions, nil, &arguments, environ)
   guard error == 0 else { throw SystemError(error, "posix_spawn") }
   waitpid(pid, nil, 0)
-  close(pipes[1])
-  let reading = FileDescriptor(owning: pipes[0])
+  try writing.close()
   let text = String(decoding: try reading.readAll(limit: 100), as: UTF8.self)
   return pid_t(text.split(separator: "\n").first ?? "") ?? -1
 }
