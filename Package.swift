@@ -63,6 +63,7 @@ let cTargets: [Target] = [
   .systemLibrary(name: "CInotifyTools"),
   .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd"),
   .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3"),
+  .target(name: "COptions"),
   .target(name: "CLinux", exclude: ["LICENSE"]),
   .target(
     name: "CTOML",
@@ -83,7 +84,7 @@ let pureTargets: [Target] = [
 // MARK: Without domain, for adapters
 
 let foundationTargets: [Target] = [
-  library("Digests", ["CGcrypt"]),
+  openLibrary("Digests", ["CGcrypt"]),
   library("HandoffLog", ["Paths"]),
   openLibrary("LinuxSystem", ["CLinux", "Paths"]),
   library("SQLite", ["CSQLite", "LinuxSystem", "Paths"]),
@@ -131,8 +132,8 @@ let programTargets: [Target] = [
   program(
     "handoff",
     [
-      "HandoffConfig", "HandoffControl", "HandoffCore", "HandoffLog", "HandoffProtocol",
-      "HandoffService", "LinuxSystem", "Paths",
+      "COptions", "HandoffConfig", "HandoffControl", "HandoffCore", "HandoffLog",
+      "HandoffProtocol", "HandoffService", "LinuxSystem", "MastodonStandIn", "Paths",
     ]
   ),
   program(
@@ -182,10 +183,24 @@ let standInTargets: [Target] = [
 // MARK: Tests
 
 func fixture(_ name: String, _ dependencies: [Target.Dependency], path: String) -> Target {
-  .executableTarget(name: name, dependencies: dependencies, path: path, swiftSettings: settings)
+  .executableTarget(
+    name: name,
+    dependencies: dependencies,
+    path: path,
+    swiftSettings: settings,
+    linkerSettings: linking
+  )
 }
 
 let testTargets: [Target] = [
+  .executableTarget(
+    name: "counting-receiver",
+    dependencies: ["HandoffPluginKit", "HandoffProtocol", "LinuxSystem", "Paths"],
+    path: "Tests/Fixtures/CountingReceiver",
+    swiftSettings: settings,
+    // Run contained from the release build, as a shipped plugin is.
+    linkerSettings: linking
+  ),
   fixture("hostile-receiver", ["LinuxSystem", "Paths"], path: "Tests/Fixtures/HostileReceiver"),
   fixture(
     "watch-fixture",
@@ -203,7 +218,10 @@ let testTargets: [Target] = [
   library("HandoffTestSupport", ["HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths"]),
   tests(
     "AssetLibraryTests",
-    ["AssetLibrary", "Digests", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem", "Paths"]
+    [
+      "AssetLibrary", "Digests", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem",
+      "Paths",
+    ]
   ),
   tests("ContainerChecksTests", ["ContainerChecks"]),
   tests(
@@ -234,7 +252,10 @@ let testTargets: [Target] = [
   ),
   tests(
     "LedgerTests",
-    ["Digests", "HandoffCore", "HandoffLog", "HandoffProtocol", "Ledger", "LinuxSystem", "Paths", "SQLite"]
+    [
+      "Digests", "HandoffCore", "HandoffLog", "HandoffProtocol", "Ledger", "LinuxSystem", "Paths",
+      "SQLite",
+    ]
   ),
   tests("LinuxSystemTests", ["HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths"]),
   tests(

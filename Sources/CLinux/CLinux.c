@@ -209,9 +209,11 @@ int clinux_open_folder_path(const char *path) {
 }
 
 int clinux_open_beneath(int directory, const char *path, int flags, unsigned mode) {
+  // openat2 refuses a mode where nothing is made. O_TMPFILE holds the bits of O_DIRECTORY.
+  int makes = flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE;
   struct open_how how = {
     .flags = (uint64_t)(unsigned)flags,
-    .mode = flags & (O_CREAT | O_TMPFILE) ? mode : 0,
+    .mode = makes ? mode : 0,
     .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
   };
   return (int)syscall(SYS_openat2, directory, path, &how, sizeof how);
@@ -350,6 +352,10 @@ int clinux_set_nonblocking(int descriptor) {
   if (flags == -1) return -1;
   return fcntl(descriptor, F_SETFL, flags | O_NONBLOCK);
 }
+
+int clinux_pipe(int pair[2]) { return pipe2(pair, O_CLOEXEC); }
+
+int clinux_unread(int descriptor, int *count) { return ioctl(descriptor, FIONREAD, count); }
 
 int clinux_is_open(int descriptor) { return fcntl(descriptor, F_GETFD) != -1; }
 

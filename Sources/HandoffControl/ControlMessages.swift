@@ -48,7 +48,7 @@ package struct SendParameters: Codable, Sendable {
   package var syncPublish: Bool
   package var callbackID: String?
   package var publishAt: Timestamp?
-  package var expiresAt: Timestamp?
+  package var expiresInMilliseconds: Int64?
   package var key: String?
   package var again: Bool
   package var dryRun: Bool
@@ -68,7 +68,7 @@ package struct SendParameters: Codable, Sendable {
     case syncPublish = "sync_publish"
     case callbackID = "callback_id"
     case publishAt = "publish_at"
-    case expiresAt = "expires_at"
+    case expiresInMilliseconds = "expires_in_ms"
     case key
     case again
     case dryRun = "dry_run"

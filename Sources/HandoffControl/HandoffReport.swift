@@ -1,7 +1,9 @@
 package import HandoffCore
 package import HandoffProtocol
 
-/// One handoff as `handoff handoffs --json` shows it. The state token is not part of it.
+/// One handoff as `handoff handoffs --json` shows it.
+///
+/// The state token is not part of it.
 package struct HandoffReport: Codable, Sendable {
   /// Why a pending handoff waits.
   package struct Waiting: Codable, Sendable {

@@ -1,5 +1,7 @@
 /// Tells whether a file is still the one that was looked at: any write, truncation, replacement or
-/// change of mode changes it. The times are nanoseconds since 1970 as fstat(2) has them.
+/// change of mode changes it.
+///
+/// The times are nanoseconds since 1970 as fstat(2) has them.
 package struct FileIdentity: Hashable, Sendable, Codable {
   package let device: UInt64
   package let inode: UInt64

@@ -44,7 +44,9 @@ package struct IllegalTransition: Error, Hashable, Sendable {
   }
 }
 
-/// The one table of legal moves. The ledger calls it inside the transaction that makes the move.
+/// The one table of legal moves.
+///
+/// The ledger calls it inside the transaction that makes the move.
 package enum HandoffLifecycle {
   /// The status after an event.
   package static func status(
@@ -58,7 +60,9 @@ package enum HandoffLifecycle {
       case .submitted, .accepted: afterSubmission(event)
       case .outcomeUnknown, .needsUser: afterDoubt(event)
       case .failed: event == .retry ? .pending : nil
-      case .succeeded, .cancelled, .refused, .expired: nil
+      // A late result may show that it happened after all; an operator decides.
+      case .expired: event == .adopt ? .succeeded : nil
+      case .succeeded, .cancelled, .refused: nil
       }
     guard let next else { throw IllegalTransition(status, event) }
     return next
@@ -109,8 +113,39 @@ package enum HandoffLifecycle {
     case .cancelled, .withdraw: .cancelled
     case .failure(.none, retry: false), .failure(.applied, _): .failed
     case .failure(.none, retry: true), .notReceived, .retry: .pending
+    case .failure(.unknown, _), .loseTrack: .outcomeUnknown
+    case .needUser: .needsUser
     case .expire: .expired
     default: nil
     }
   }
+}
+
+extension ResultError {
+  /// What a failure means for a handoff.
+  ///
+  /// - Parameters:
+  ///   - status: where the handoff stands.
+  ///   - mayRetry: its time for further attempts is not used up.
+  package func event(from status: HandoffStatus, mayRetry: Bool) -> HandoffEvent {
+    if effect == .none, retry == .later, mayRetry { return .failure(.none, retry: true) }
+    if effect == .none, retry != .later, code.isRefusal {
+      switch status {
+      case .pending, .leased, .submitted, .accepted: return .refuse
+      case .outcomeUnknown, .needsUser, .succeeded, .cancelled, .refused, .failed, .expired: break
+      }
+    }
+    return .failure(effect, retry: false)
+  }
+}
+
+extension ErrorCode {
+  /// A check of either side said no to the request itself, so that the same request never passes.
+  package var isRefusal: Bool { Self.refusals.contains(self) }
+
+  private static let refusals: Set<ErrorCode> = [
+    .accessLimited, .assetDamaged, .assetDeleted, .assetMissing, .callbackUnknown,
+    .countOutOfRange, .destinationUnknown, .durationOutOfRange, .malformedRequest,
+    .sizeOutOfRange, .unsupportedMedia, .versionIncompatible,
+  ]
 }

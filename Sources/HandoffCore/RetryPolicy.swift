@@ -21,6 +21,7 @@ package struct RetryPolicy: Hashable, Sendable {
   ///   - elapsed: time since the first attempt.
   ///   - jitter: 0 to 1, where in the window the wait lies.
   ///   - floor: what the receiver asked for with `retry_after_s`.
+  /// - Returns: the wait, more than zero, or nil.
   package func wait(
     failures: Int,
     elapsed: Duration,

@@ -1,4 +1,6 @@
-/// Where records go. It comes in through initialisers; nothing here is global.
+/// Where records go.
+///
+/// It comes in through initialisers; nothing here is global.
 package struct Logger: Sendable {
   private let threshold: LogRecord.Level
   private let sink: @Sendable (LogRecord) -> Void

@@ -67,9 +67,23 @@ public struct ErrorCode: Hashable, Sendable, Codable {
   /// The state token is another destination's.
   public static let wrongDestination = ErrorCode("wrong_destination")
 
-  /// Decodes the text.
+  /// Decodes 1 to 64 of `a-z 0-9 _`.
   public init(from decoder: any Decoder) throws {
     text = try decoder.singleValueContainer().decode(String.self)
+    let allowed = text.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+        UInt8(ascii: "_"):
+        true
+      default:
+        false
+      }
+    }
+    guard allowed, (1...64).contains(text.utf8.count) else {
+      throw DecodingError.dataCorrupted(
+        .init(codingPath: decoder.codingPath, debugDescription: "not an error code")
+      )
+    }
   }
 
   /// Encodes the text.

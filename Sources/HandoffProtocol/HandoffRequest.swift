@@ -90,6 +90,7 @@ extension HandoffRequest: Codable {
     callbackID = try container.decodeIfPresent(CallbackID.self, forKey: .callbackID)
     expiresAt = try container.decodeIfPresent(Timestamp.self, forKey: .expiresAt)
     attempt = try container.decodeIfPresent(Int.self, forKey: .attempt) ?? 1
+    guard attempt >= 1 else { throw ProtocolError(.malformedRequest, "attempt \(attempt)") }
     metadata = try container.decodeIfPresent(JSONValue.self, forKey: .metadata)
     mustUnderstand = try container.decodeIfPresent([String].self, forKey: .mustUnderstand) ?? []
     let known = Set(CodingKeys.allCases.map(\.rawValue))

@@ -82,6 +82,9 @@ public struct ResultError: Hashable, Sendable, Codable, Error {
     effect = try container.decodeIfPresent(Effect.self, forKey: .effect) ?? .unknown
     retry = try container.decodeIfPresent(RetryAdvice.self, forKey: .retry) ?? .never
     retryAfter = try container.decodeIfPresent(Int.self, forKey: .retryAfter)
+    guard retryAfter ?? 0 >= 0 else {
+      throw ProtocolError(.malformedResult, "a negative retry_after_s")
+    }
     remedy = try container.decodeIfPresent(String.self, forKey: .remedy)
     localIdentifier = try container.decodeIfPresent(LocalIdentifier.self, forKey: .localIdentifier)
   }
@@ -96,7 +99,8 @@ extension HandoffResult: Codable {
     case error
   }
 
-  /// Decodes strictly: an unknown `result`, or a failure without an error, is malformed, never success.
+  /// Decodes strictly: an unknown `result`, a failure without an error, or a success with one is
+  /// malformed, never success.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     protocolVersion = try container.decode(Int.self, forKey: .protocolVersion)
@@ -106,6 +110,9 @@ extension HandoffResult: Codable {
     state = try container.decode(StateToken.self, forKey: .state)
     switch try container.decode(String.self, forKey: .result) {
     case "success":
+      guard try container.decodeIfPresent(JSONValue.self, forKey: .error) == nil else {
+        throw ProtocolError(.malformedResult, "a success with an error")
+      }
       let output = try container.decodeIfPresent([String: JSONValue].self, forKey: .output)
       outcome = .success(output: output ?? [:])
     case "cancelled":

@@ -40,15 +40,15 @@ extension JSONValue: Codable {
     let container = try decoder.singleValueContainer()
     if container.decodeNil() {
       self = .null
-    } else if let value = try? container.decode(Bool.self) {
+    } else if let value = try container.decodeIfMatching(Bool.self) {
       self = .bool(value)
-    } else if let value = try? container.decode(Int64.self) {
+    } else if let value = try container.decodeIfMatching(Int64.self) {
       self = .integer(value)
-    } else if let value = try? container.decode(Double.self) {
+    } else if let value = try container.decodeIfMatching(Double.self) {
       self = .number(value)
-    } else if let value = try? container.decode(String.self) {
+    } else if let value = try container.decodeIfMatching(String.self) {
       self = .string(value)
-    } else if let value = try? container.decode([JSONValue].self) {
+    } else if let value = try container.decodeIfMatching([JSONValue].self) {
       self = .array(value)
     } else {
       self = .object(try container.decode([String: JSONValue].self))
@@ -66,6 +66,22 @@ extension JSONValue: Codable {
     case .string(let value): try container.encode(value)
     case .array(let value): try container.encode(value)
     case .object(let value): try container.encode(value)
+    }
+  }
+}
+
+extension SingleValueDecodingContainer {
+  /// The value as a type, or nil if it has another shape, or is a number that the type cannot hold.
+  func decodeIfMatching<Value: Decodable>(_ type: Value.Type) throws -> Value? {
+    do {
+      return try decode(type)
+    } catch DecodingError.typeMismatch(_, let context)
+      where context.codingPath.count == codingPath.count
+    {
+      return nil
+    } catch  where type is any BinaryInteger.Type {
+      // A fraction or a number of more than 64 bits: Foundation throws an error of its own for it.
+      return nil
     }
   }
 }

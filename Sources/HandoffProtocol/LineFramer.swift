@@ -16,13 +16,14 @@ public struct LineFramer: Sendable {
   /// - Throws: ``ProtocolError`` when a line is longer than the limit; the stream is then of no more use.
   public mutating func append(_ bytes: some Collection<UInt8>) throws -> [[UInt8]] {
     var lines: [[UInt8]] = []
-    var rest = bytes[...]
+    // An array, so that the search is compiled for bytes and not for any collection.
+    var rest = Array(bytes)[...]
     while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-      guard partial.count + rest[..<end].count <= limit else { throw tooLong }
       let line = partial + rest[..<end]
+      guard line.count <= limit else { throw tooLong }
       partial.removeAll(keepingCapacity: true)
       if !line.isEmpty { lines.append(line) }
-      rest = rest[rest.index(after: end)...]
+      rest = rest[(end + 1)...]
     }
     guard partial.count + rest.count <= limit else { throw tooLong }
     partial += rest

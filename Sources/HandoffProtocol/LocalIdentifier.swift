@@ -25,6 +25,10 @@ public struct LocalIdentifier: Hashable, Comparable, Sendable {
 
   /// Reads an identifier, or the UUID alone, in either case; nil for anything else.
   public init?(_ text: String) {
+    if Self.isCanonical(text) {
+      self.text = text
+      return
+    }
     let upper = text.uppercased()
     let uuid = upper.hasSuffix(Self.suffix) ? String(upper.dropLast(Self.suffix.count)) : upper
     let groups = uuid.split(separator: "-", omittingEmptySubsequences: false)
@@ -32,6 +36,25 @@ public struct LocalIdentifier: Hashable, Comparable, Sendable {
       [UInt8](hexDigits: groups.joined()) != nil
     else { return nil }
     self.text = uuid + Self.suffix
+  }
+
+  /// The text is an identifier as it is written: 8-4-4-4-12 upper-case hexadecimal digits, then the
+  /// suffix. Every identifier that is read back is, so it is found out without making other texts.
+  private static func isCanonical(_ text: String) -> Bool {
+    var text = text
+    return text.withUTF8 { bytes in
+      guard bytes.count == 36 + suffix.utf8.count, bytes[36...].elementsEqual(suffix.utf8) else {
+        return false
+      }
+      return bytes[..<36].enumerated().allSatisfy { index, byte in
+        switch index {
+        case 8, 13, 18, 23: byte == UInt8(ascii: "-")
+        default:
+          (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+            || (UInt8(ascii: "A")...UInt8(ascii: "F")).contains(byte)
+        }
+      }
+    }
   }
 
   /// The UUID part, in upper case, for places that cannot hold a slash.

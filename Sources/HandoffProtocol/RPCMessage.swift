@@ -81,7 +81,7 @@ extension RPCMessage.ID: Codable {
   /// Decodes text or an integer.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
-    if let number = try? container.decode(Int64.self) {
+    if let number = try container.decodeIfMatching(Int64.self) {
       self = .number(number)
     } else {
       self = .text(try container.decode(String.self))

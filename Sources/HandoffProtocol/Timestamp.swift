@@ -16,14 +16,15 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     left.milliseconds < right.milliseconds
   }
 
-  /// The moment a duration later (or earlier, if negative).
+  /// The moment a duration later (or earlier, if negative), or the last (first) there is.
   public func advanced(by duration: Duration) -> Timestamp {
-    Timestamp(milliseconds: milliseconds + duration.wholeMilliseconds)
+    Timestamp(milliseconds: milliseconds.addingClamped(duration.wholeMilliseconds))
   }
 
   /// The time from an earlier moment to this one.
   public func since(_ earlier: Timestamp) -> Duration {
-    .milliseconds(milliseconds - earlier.milliseconds)
+    // Doubles the range, so that no two moments are too far apart.
+    .milliseconds(milliseconds) - .milliseconds(earlier.milliseconds)
   }
 
   /// RFC 3339, for example `2026-11-30T14:39:00.000Z`.
@@ -60,7 +61,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     else { return nil }
     var fraction: Int64 = 0
     if skip(".") {
-      let digits = rest.prefix { ("0"..."9").contains($0) }
+      let digits = rest.prefix { $0.isASCII && $0.isNumber }
       guard !digits.isEmpty else { return nil }
       rest = rest.dropFirst(digits.count)
       fraction = Int64((String(digits) + "00").prefix(3)) ?? 0
@@ -68,12 +69,15 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     var offset: Int64 = 0
     if !skip("Zz") {
       let sign: Int64 = rest.first == "-" ? -1 : 1
-      guard skip("+-"), let hours = number(2), skip(":"), let minutes = number(2)
+      guard skip("+-"), let hours = number(2), skip(":"), let minutes = number(2), hours < 24,
+        minutes < 60
       else { return nil }
       offset = sign * (hours * 60 + minutes)
     }
     guard rest.isEmpty else { return nil }
     let days = Self.days(year: year, month: month, day: day)
+    // A day that its month does not have would be one of the next month.
+    guard Self.civil(fromDays: days) == (year, month, day) else { return nil }
     self.init(
       milliseconds: ((days * 24 + hour) * 60 + minute - offset) * 60_000 + second * 1000 + fraction
     )
@@ -103,14 +107,20 @@ extension Duration {
   public var wholeMilliseconds: Int64 {
     let (seconds, attoseconds) = components
     let (product, overflow) = seconds.multipliedReportingOverflow(by: 1000)
-    return overflow ? (seconds < 0 ? .min : .max) : product + attoseconds / 1_000_000_000_000_000
+    guard !overflow else { return seconds < 0 ? .min : .max }
+    return product.addingClamped(attoseconds / 1_000_000_000_000_000)
   }
 }
 
 extension Int64 {
+  fileprivate func addingClamped(_ other: Int64) -> Int64 {
+    let (sum, overflow) = addingReportingOverflow(other)
+    return overflow ? (other < 0 ? .min : .max) : sum
+  }
+
   fileprivate func quotientAndFloorRemainder(by divisor: Int64) -> (Int64, Int64) {
-    let remainder = ((self % divisor) + divisor) % divisor
-    return ((self - remainder) / divisor, remainder)
+    let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
+    return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
   }
 }
 

@@ -11,24 +11,28 @@ public enum WireCoder {
 
   /// Reads a document of at most a number of bytes.
   ///
-  /// - Throws: ``ProtocolError`` with `malformed_request` for everything that is not such a document;
-  ///   the message names the place, never the content.
+  /// Nesting deeper than 64, a member given twice and a text with U+0000 are refused too.
+  ///
+  /// - Throws: ``ProtocolError`` for everything that is not such a document, with `malformed_result` for
+  ///   what a receiver answers, else `malformed_request`; the message names the place, never the content.
   public static func decode<Value: Decodable>(
     _ type: Value.Type,
     from bytes: some Collection<UInt8>,
     limit: Int = RPCMessage.maximumSize
   ) throws -> Value {
+    let code = type is any AnswerDocument.Type ? ErrorCode.malformedResult : .malformedRequest
     guard bytes.count <= limit else {
-      throw ProtocolError(.malformedRequest, "\(bytes.count) bytes, more than \(limit)")
+      throw ProtocolError(code, "\(bytes.count) bytes, more than \(limit)")
     }
+    if let fault = JSONGuard.fault(in: Array(bytes)) { throw ProtocolError(code, fault) }
     do {
       return try JSONDecoder().decode(type, from: Data(bytes))
     } catch let error as ProtocolError {
       throw error
     } catch let error as DecodingError {
-      throw ProtocolError(.malformedRequest, error.place)
+      throw ProtocolError(code, error.place)
     } catch {
-      throw ProtocolError(.malformedRequest, "not JSON")
+      throw ProtocolError(code, "not JSON")
     }
   }
 
@@ -62,3 +66,12 @@ extension DecodingError {
     }
   }
 }
+
+/// What a receiver answers: a fault in it is a `malformed_result`.
+protocol AnswerDocument {}
+
+extension Discovery: AnswerDocument {}
+extension HandoffKnowledge: AnswerDocument {}
+extension HandoffResult: AnswerDocument {}
+extension ReconcileAnswer: AnswerDocument {}
+extension SubmitAnswer: AnswerDocument {}

@@ -75,7 +75,7 @@ final class LineSocket: Sendable {
   /// - Throws: ``PeerError``.
   func send(_ line: [UInt8]) throws(PeerError) {
     let failure = state.withLock { state -> PeerError? in
-      if state.isClosed { return .closed }
+      if state.isClosed { return .notSent }
       let wasEmpty = state.outgoing.isEmpty
       state.outgoing += line
       state.outgoing.append(UInt8(ascii: "\n"))

@@ -117,7 +117,7 @@ package final class RPCPeer: Sendable {
       if !state.hasEnded { state.calls[id] = call }
       return state.hasEnded
     }
-    if hasEnded { return call.continuation.resume(throwing: PeerError.closed) }
+    if hasEnded { return call.continuation.resume(throwing: PeerError.notSent) }
     if let time {
       let timer = EventLoop.process.after(time) { [weak self] in
         self?.finish(id, .failure(PeerError.timedOut(method: call.method)))

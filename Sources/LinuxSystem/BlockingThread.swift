@@ -22,11 +22,12 @@ package final class BlockingThread: SerialExecutor {
   /// Runs a blocking piece of work here and returns its value; the caller's task only waits.
   ///
   /// It cannot be cancelled: what must end early needs a limit of its own.
-  nonisolated(nonsending) package func run<Value: Sendable>(
-    _ work: @escaping @Sendable () throws -> Value
-  ) async throws -> Value {
-    try await withCheckedThrowingContinuation { continuation in
-      queue.async { continuation.resume(with: Result(catching: work)) }
+  nonisolated(nonsending) package func run<Value: Sendable, Failure: Error>(
+    _ work: @escaping @Sendable () throws(Failure) -> Value
+  ) async throws(Failure) -> Value {
+    let result: Result<Value, Failure> = await withCheckedContinuation { continuation in
+      queue.async { continuation.resume(returning: Result(catching: work)) }
     }
+    return try result.get()
   }
 }

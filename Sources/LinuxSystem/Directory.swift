@@ -1,5 +1,5 @@
 import CLinux
-package import Glibc
+import Glibc
 package import Paths
 
 /// Folders: listing and making them.
@@ -71,7 +71,7 @@ package enum Directory {
   }
 
   /// Makes a folder and those above it that are missing; one that is there already is fine.
-  package static func create(_ path: BytePath, permissions: mode_t = 0o755) throws(SystemError) {
+  package static func create(_ path: BytePath, permissions: UInt32 = 0o755) throws(SystemError) {
     guard mkdir(path.nulTerminated, permissions) == -1 else { return }
     let error = SystemError.last("mkdir", path)
     switch error.errno {
@@ -84,6 +84,13 @@ package enum Directory {
     default:
       throw error
     }
+  }
+
+  /// The absolute path without symbolic links, `.` and `..`; see realpath(3).
+  package static func canonical(_ path: BytePath) throws(SystemError) -> BytePath {
+    guard let resolved = realpath(path.nulTerminated, nil) else { throw .last("realpath", path) }
+    defer { free(resolved) }
+    return BytePath(UnsafeRawBufferPointer(start: resolved, count: strlen(resolved)))
   }
 
   /// Waits until the names in a folder are on the disk; see fsync(2).

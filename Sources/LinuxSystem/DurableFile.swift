@@ -1,5 +1,5 @@
 import CLinux
-package import Glibc
+import Glibc
 package import Paths
 
 /// What keeps a file's name and bytes over a crash.
@@ -56,7 +56,7 @@ package enum DurableFile {
   package static func write(
     _ bytes: [UInt8],
     to path: BytePath,
-    permissions: mode_t = 0o600
+    permissions: UInt32 = 0o600
   ) throws(SystemError) {
     let temporary = path.parent.appending(".\(getpid()).\(clinux_thread_id()).tmp")
     let file = try FileDescriptor.open(
@@ -94,7 +94,7 @@ extension FileDescriptor {
   package static func openBeneath(
     _ path: BytePath,
     _ flags: CInt,
-    mode: mode_t = 0o600,
+    mode: UInt32 = 0o600,
     in folder: FileDescriptor
   ) throws(SystemError) -> FileDescriptor {
     var attempts = 0

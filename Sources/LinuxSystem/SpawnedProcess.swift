@@ -1,5 +1,5 @@
 import CLinux
-package import Glibc
+import Glibc
 import Paths
 import Synchronization
 
@@ -9,7 +9,7 @@ import Synchronization
 /// killed before the leader's number is given back to the system. What has left the group (setsid(2))
 /// is out of reach; a pid namespace ends that too. Letting the last reference go kills the group.
 package final class SpawnedProcess: Sendable {
-  package let id: pid_t
+  package let id: Int32
   private let core: ChildCore
 
   /// One thread for all children, as long as the program: `PR_SET_PDEATHSIG` is bound to it.
@@ -48,6 +48,11 @@ package final class SpawnedProcess: Sendable {
   /// Sends a signal to the whole group; does nothing once the leader has ended.
   package func signalGroup(_ signal: CInt) {
     core.signalGroup(signal)
+  }
+
+  /// Does something while the process's number is certainly its own; nothing once it has ended.
+  package func whileRunning(_ work: () -> Void) {
+    core.whileRunning(work)
   }
 
   /// Ends the whole group and waits for it: SIGTERM, a time to clean up, SIGKILL.
@@ -119,10 +124,14 @@ private final class ChildCore: Sendable {
   }
 
   func signalGroup(_ signal: CInt) {
+    // ESRCH cannot be, and EPERM (a set-user-ID program) leaves nothing to do.
+    whileRunning { _ = kill(-pid, signal) }
+  }
+
+  func whileRunning(_ work: () -> Void) {
     state.withLock { state in
-      // Under the lock the leader is not reaped, so the number is still its own. ESRCH cannot be, and
-      // EPERM (a set-user-ID program) leaves nothing to do.
-      if case .running = state { _ = kill(-pid, signal) }
+      // Under the lock the leader is not reaped, so the number is still its own.
+      if case .running = state { work() }
     }
   }
 

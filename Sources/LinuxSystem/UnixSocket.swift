@@ -1,5 +1,5 @@
 import CLinux
-package import Glibc
+import Glibc
 package import Paths
 
 /// Stream sockets between processes of this machine; see unix(7).
@@ -19,7 +19,7 @@ package enum UnixSocket {
   /// replaced; `EADDRINUSE` means that somebody does.
   package static func listen(
     _ path: BytePath,
-    permissions: mode_t = 0o600
+    permissions: UInt32 = 0o600
   ) throws(SystemError) -> FileDescriptor {
     let short = try ShortAddress(path)
     do {
@@ -43,7 +43,7 @@ package enum UnixSocket {
 
   private static func bind(
     _ address: borrowing ShortAddress,
-    _ permissions: mode_t,
+    _ permissions: UInt32,
     _ path: BytePath
   ) throws(SystemError) -> FileDescriptor {
     let socket = FileDescriptor(owning: try checked("socket") { clinux_socket() })

@@ -2,9 +2,9 @@ extension BytePath: Codable {
   /// Decodes a text, or the list of bytes of a path that is not UTF-8.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
-    if let text = try? container.decode(String.self) {
-      self.init(text)
-    } else {
+    do {
+      self.init(try container.decode(String.self))
+    } catch DecodingError.typeMismatch {
       self.init(try container.decode([UInt8].self))
     }
   }

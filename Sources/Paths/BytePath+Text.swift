@@ -4,7 +4,9 @@ extension BytePath {
     String(validating: bytes, as: UTF8.self)
   }
 
-  /// The path as text, with U+FFFD for what is not UTF-8. For people; it may not lead back to the file.
+  /// The path as text, with U+FFFD for what is not UTF-8.
+  ///
+  /// For people; it may not lead back to the file.
   public var lossyText: String {
     String(decoding: bytes, as: UTF8.self)
   }
@@ -22,7 +24,8 @@ extension BytePath {
     for scalar in text.unicodeScalars {
       switch scalar.properties.generalCategory {
       case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate:
-        shown += scalar.value < 0x100
+        shown +=
+          scalar.value < 0x100
           ? Self.hexEscape(UInt8(scalar.value)) : "\\u{\(String(scalar.value, radix: 16))}"
       default:
         shown += scalar == "\\" ? "\\\\" : String(scalar)
@@ -38,6 +41,7 @@ extension BytePath {
 }
 
 extension BytePath: CustomStringConvertible {
+  /// The path on one line; see ``displayText``.
   public var description: String { displayText }
 }
 

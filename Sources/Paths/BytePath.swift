@@ -17,6 +17,7 @@ public struct BytePath: Hashable, Comparable, Sendable {
     self.init(text.utf8)
   }
 
+  /// Compares byte by byte.
   public static func < (left: BytePath, right: BytePath) -> Bool {
     left.bytes.lexicographicallyPrecedes(right.bytes)
   }
@@ -43,7 +44,8 @@ public struct BytePath: Hashable, Comparable, Sendable {
   public var parent: BytePath {
     let trimmed = bytes.trimmingTrailing(Self.slash)
     guard let cut = trimmed.lastIndex(of: Self.slash) else { return BytePath([]) }
-    return cut == 0 ? BytePath([Self.slash]) : BytePath(trimmed[..<cut])
+    let kept = Array(trimmed[..<cut]).trimmingTrailing(Self.slash)
+    return kept.isEmpty ? BytePath([Self.slash]) : BytePath(kept)
   }
 
   /// The name parts in order, without empty ones.
@@ -68,6 +70,7 @@ public struct BytePath: Hashable, Comparable, Sendable {
   /// This path with one more part, or several.
   ///
   /// - Parameter other: a relative path; an absolute one replaces this path, as it would in a shell.
+  /// - Returns: the longer path.
   public func appending(_ other: BytePath) -> BytePath {
     if other.isAbsolute || isEmpty { return other }
     if other.isEmpty { return self }
@@ -87,13 +90,18 @@ public struct BytePath: Hashable, Comparable, Sendable {
 
   /// The path relative to a folder that holds it, or nil if it is not inside (the folder itself is not).
   public func relative(to folder: BytePath) -> BytePath? {
-    let base = folder.bytes.trimmingTrailing(Self.slash)
-    guard bytes.count > base.count + 1, bytes.starts(with: base), bytes[base.count] == Self.slash
+    var base = folder.bytes.trimmingTrailing(Self.slash)
+    guard !base.isEmpty else { return nil }
+    if base.last == Self.slash { base.removeLast() }
+    guard bytes.starts(with: base), bytes.count > base.count, bytes[base.count] == Self.slash
     else { return nil }
-    return BytePath(bytes[(base.count + 1)...])
+    let rest = bytes[base.count...].drop { $0 == Self.slash }
+    return rest.isEmpty ? nil : BytePath(rest)
   }
 
-  /// The folder holds this path, or is it. Compares bytes only; resolve symbolic links first.
+  /// The folder holds this path, or is it.
+  ///
+  /// Compares bytes only; resolve symbolic links first.
   public func isInside(_ folder: BytePath) -> Bool {
     relative(to: folder) != nil
       || bytes.trimmingTrailing(Self.slash) == folder.bytes.trimmingTrailing(Self.slash)
@@ -103,7 +111,7 @@ public struct BytePath: Hashable, Comparable, Sendable {
   private static let dot = UInt8(ascii: ".")
 }
 
-extension Array<UInt8> {
+extension [UInt8] {
   fileprivate func trimmingTrailing(_ byte: UInt8) -> ArraySlice<UInt8> {
     var end = endIndex
     while end > startIndex + 1, self[end - 1] == byte { end -= 1 }

@@ -44,7 +44,8 @@ extension Command {
     let queries = try await LedgerQueries.open(ConfigurationFile.load(arguments))
     if let handoffID = Handoff.ID(id), let handoff = try await queries.handoff(handoffID) {
       try Terminal.json(handoff)
-    } else if let identifier = LocalIdentifier(id), let asset = try await queries.asset(identifier) {
+    } else if let identifier = LocalIdentifier(id), let asset = try await queries.asset(identifier)
+    {
       try Terminal.json(asset)
     } else {
       throw CommandFailure(.notFound, "handoff show: there is no asset or handoff \(id)")

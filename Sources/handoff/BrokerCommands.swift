@@ -1,4 +1,5 @@
 import HandoffControl
+import HandoffCore
 import HandoffProtocol
 import HandoffService
 import Paths
@@ -63,8 +64,8 @@ extension Command {
       throw CommandFailure(.usage, "handoff why: which file or handoff?")
     }
     let configuration = try ConfigurationFile.load(arguments)
-    let queries = LedgerQueries.open(configuration)
-    if let id = HandoffIDText(operand), let handoff = try await queries.handoff(id.value) {
+    let queries = try await LedgerQueries.open(configuration)
+    if let id = Handoff.ID(operand.lossyText), let handoff = try await queries.handoff(id) {
       try Terminal.json(handoff)
       return .done
     }

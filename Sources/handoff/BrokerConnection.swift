@@ -1,5 +1,6 @@
 import HandoffConfig
 import HandoffControl
+import HandoffCore
 import HandoffProtocol
 import HandoffService
 import LinuxSystem
@@ -10,7 +11,7 @@ enum BrokerConnection {
   ///
   /// - Throws: ``CommandFailure`` with exit code 75 when no broker runs on this configuration's state
   ///   folder, and with the code that belongs to the broker's own refusal.
-  static func ask<Answer: Decodable>(
+  static func ask<Answer: Decodable & Sendable>(
     _ configuration: Configuration,
     _ method: ControlMethod,
     _ parameters: some Encodable,

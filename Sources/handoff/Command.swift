@@ -29,7 +29,11 @@ struct Command: Sendable {
 
   /// Options of every command.
   static let common = [
-    Option("config", "FILE", "the configuration (else HANDOFF_CONFIG, ./handoff.toml, ~/.config, /etc)"),
+    Option(
+      "config",
+      "FILE",
+      "the configuration (else HANDOFF_CONFIG, ./handoff.toml, ~/.config, /etc)"
+    ),
     Option("json", nil, "one JSON document on standard output"),
     Option("help", nil, "this text"),
   ]
@@ -38,5 +42,3 @@ struct Command: Sendable {
     try ParsedArguments(arguments, options: options, command: name)
   }
 }
-
-extension Option: Sendable {}

@@ -10,10 +10,12 @@ enum ConfigurationFile {
   static func locate(_ arguments: ParsedArguments) throws -> BytePath {
     if let given = arguments.path("config") { return absolute(given) }
     if let given = environmentValue("HANDOFF_CONFIG") { return absolute(BytePath(given)) }
-    let home = environmentValue("XDG_CONFIG_HOME").map { BytePath($0) }
+    let home =
+      environmentValue("XDG_CONFIG_HOME").map { BytePath($0) }
       ?? environmentValue("HOME").map { BytePath($0).appending(".config") }
     let places = [
-      absolute("handoff.toml"), home?.appending("handoff/handoff.toml"), "/etc/handoff/handoff.toml",
+      absolute("handoff.toml"), home?.appending("handoff/handoff.toml"),
+      "/etc/handoff/handoff.toml",
     ].compactMap(\.self)
     if let found = places.first(where: { access($0.nulTerminated, F_OK) == 0 }) { return found }
     throw CommandFailure(
@@ -32,17 +34,17 @@ enum ConfigurationFile {
     let bytes: [UInt8]
     do {
       bytes = try FileDescriptor.open(path, O_RDONLY).readAll(limit: 4 << 20)
-    } catch let error as SystemError {
+    } catch {
       throw CommandFailure(.usage, "handoff: \(error)")
     }
     do {
       return try Configuration.decode(
-        bytes,
+        bytes: bytes,
         file: path,
         directory: path.parent,
         resolve: { resolved($0) }
       )
-    } catch let error as ConfigurationError {
+    } catch {
       throw CommandFailure(.usage, error.problems.map(\.description).joined(separator: "\n"))
     }
   }

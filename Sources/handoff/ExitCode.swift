@@ -13,7 +13,6 @@ enum ExitCode: Int32 {
   case unavailable = 75
 
   func exit() -> Never {
-    fflush(stdout)
     Glibc.exit(rawValue)
   }
 }

@@ -1,4 +1,4 @@
-import HandoffCore
+import HandoffConfig
 
 /// Texts made from the commands' descriptions.
 enum Help {
@@ -27,7 +27,8 @@ enum Help {
     let lines = options.map { name, help in
       "  \(name)\(String(repeating: " ", count: width - name.count + 2))\(help)"
     }
-    var text = "usage: handoff \(command.name) [OPTION]... \(command.operands)\n\n\(command.summary)\n\n"
+    var text =
+      "usage: handoff \(command.name) [OPTION]... \(command.operands)\n\n\(command.summary)\n\n"
     text += lines.joined(separator: "\n")
     if !command.examples.isEmpty {
       text += "\n\nexamples:\n" + command.examples.map { "  " + $0 }.joined(separator: "\n")
@@ -36,7 +37,7 @@ enum Help {
   }
 
   static func unknownCommand(_ name: String) -> String {
-    let nearest = NearestName.of(name, among: Commands.all.map(\.name))
+    let nearest = NearestKey.of(name, among: Commands.all.map(\.name))
     let hint = nearest.map { "; did you mean `handoff \($0)`?" } ?? "; see `handoff --help`"
     return "handoff: there is no command `\(name)`\(hint)"
   }

@@ -1,5 +1,6 @@
 import Glibc
 import HandoffConfig
+import HandoffCore
 import LinuxSystem
 import Paths
 
@@ -17,9 +18,9 @@ extension Command {
       throw CommandFailure(.refused, "handoff init: \(file.displayText) is there already")
     }
     for name in ["", "exports", "archive", "preview"] {
-      try Directory.create(folder.appending(name), mode: 0o755)
+      try Directory.create(folder.appending(name), permissions: 0o755)
     }
-    try DurableFile.write(Array(SampleConfiguration.text.utf8), to: file, mode: 0o644)
+    try DurableFile.write(Array(SampleConfiguration.text.utf8), to: file, permissions: 0o644)
     let configuration = try ConfigurationFile.load(at: file)
     if arguments.has("json") {
       try Terminal.json(["config": file.lossyText])

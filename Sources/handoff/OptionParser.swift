@@ -1,8 +1,9 @@
+import COptions
 import Glibc
 import Paths
 
 /// One option of a command.
-struct Option {
+struct Option: Sendable {
   let name: String
   /// What stands for its value in help; nil for a switch.
   let value: String?
@@ -16,7 +17,7 @@ struct Option {
 }
 
 /// What a command was called with.
-struct ParsedArguments {
+struct ParsedArguments: Sendable {
   private var values: [String: [BytePath]] = [:]
   private(set) var operands: [BytePath] = []
 
@@ -31,50 +32,45 @@ struct ParsedArguments {
   /// All values of an option, in order.
   func texts(_ option: String) -> [String] { values[option]?.map(\.lossyText) ?? [] }
 
-  /// Parses with getopt_long(3), so that options and operands may be mixed and `--` ends the options.
+  /// Parses with getopt_long(3), so that options and operands may be mixed, names may be cut short, and
+  /// `--` ends the options.
+  ///
+  /// - Throws: ``CommandFailure`` naming the word that is no option or lacks its value.
   init(_ arguments: [BytePath], options: [Option], command: String) throws {
-    let bytes = [BytePath(command)] + arguments
-    var argv: [UnsafeMutablePointer<CChar>?] = bytes.map { strdup($0.nulTerminated) }
-    argv.append(nil)
-    let names = options.map { strdup($0.name) }
+    let words = [BytePath(command)] + arguments
+    var argv = words.map { strdup($0.nulTerminated) }
+    var table = options.map {
+      coptions_option(name: strdup($0.name), takes_value: $0.value == nil ? 0 : 1)
+    }
     defer {
-      for pointer in argv { free(pointer) }
-      for pointer in names { free(pointer) }
+      for word in argv { free(word) }
+      for option in table { free(UnsafeMutablePointer(mutating: option.name)) }
     }
-    var table = options.indices.map { index in
-      Glibc.option(
-        name: UnsafePointer(names[index]),
-        has_arg: options[index].value == nil ? 0 : 1,
-        flag: nil,
-        val: Int32(index + 256)
-      )
+    var found = [coptions_found](repeating: coptions_found(), count: words.count)
+    var lacksValue: CInt = 0
+    let (count, size) = (CInt(words.count), CInt(options.count))
+    let filled = Int(coptions_parse(count, &argv, &table, size, &found, &lacksValue))
+    guard filled >= 0 else {
+      let word = argv[-1 - filled].map { BytePath(cString: $0).displayText } ?? ""
+      let problem = lacksValue != 0 ? "needs a value" : "is not an option"
+      throw CommandFailure(.usage, "handoff \(command): \(word) \(problem); see --help")
     }
-    table.append(Glibc.option(name: nil, has_arg: 0, flag: nil, val: 0))
-    optind = 1
-    opterr = 0
-    while true {
-      let found = getopt_long(Int32(bytes.count), &argv, ":h", table, nil)
-      if found == -1 { break }
-      if found == Int32(UInt8(ascii: "h")) {
-        values["help", default: []].append("")
-        continue
+    for entry in found[..<filled] {
+      let text = entry.text.map { BytePath(cString: $0) } ?? ""
+      if entry.index < 0 {
+        operands.append(text)
+      } else {
+        values[options[Int(entry.index)].name, default: []].append(text)
       }
-      guard found >= 256 else {
-        let culprit = bytes.indices.contains(Int(optind) - 1) ? argv[Int(optind) - 1] : nil
-        let text = culprit.map { String(cString: $0) } ?? ""
-        let problem = found == Int32(UInt8(ascii: ":")) ? "needs a value" : "is not an option"
-        throw CommandFailure(.usage, "handoff \(command): \(text) \(problem); see --help")
-      }
-      let value = optarg.map { pointer in
-        BytePath(UnsafeBufferPointer(start: pointer, count: strlen(pointer)).map(UInt8.init(bitPattern:)))
-      }
-      values[options[Int(found) - 256].name, default: []].append(value ?? "")
     }
-    for index in Int(optind)..<bytes.count {
-      guard let pointer = argv[index] else { break }
-      operands.append(
-        BytePath(UnsafeBufferPointer(start: pointer, count: strlen(pointer)).map(UInt8.init(bitPattern:)))
-      )
-    }
+  }
+}
+
+extension BytePath {
+  /// The bytes of a C string, whatever their encoding.
+  init(cString: UnsafePointer<CChar>) {
+    self.init(
+      UnsafeBufferPointer(start: cString, count: strlen(cString)).map(UInt8.init(bitPattern:))
+    )
   }
 }

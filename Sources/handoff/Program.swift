@@ -6,10 +6,10 @@ import LinuxSystem
 @main
 enum Program {
   static func main() async {
-    // Before any thread starts: a lease break or a stop signal must find nobody who dies of it.
-    SignalMask.blockAtStart()
     let arguments = RawArguments.ofThisProcess
     do {
+      // Before any thread starts: a lease break or a stop signal must find nobody who dies of it.
+      try SignalMask.blockAtStart()
       try await run(arguments).exit()
     } catch let failure as CommandFailure {
       Terminal.error(failure.message)

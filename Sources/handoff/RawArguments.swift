@@ -8,13 +8,7 @@ struct RawArguments {
     var all: [BytePath] = []
     for index in 0..<Int(CommandLine.argc) {
       guard let argument = CommandLine.unsafeArgv[index] else { break }
-      var bytes: [UInt8] = []
-      var place = 0
-      while argument[place] != 0 {
-        bytes.append(UInt8(bitPattern: argument[place]))
-        place += 1
-      }
-      all.append(BytePath(bytes))
+      all.append(BytePath(cString: argument))
     }
     return RawArguments(all: all)
   }

@@ -120,7 +120,7 @@ struct RPCPeerTests {
     try other.close()
     await #expect(throws: PeerError.closed) { _ = try await answer.value }
     try await running
-    await #expect(throws: PeerError.closed) { _ = try await peer.call("late") }
+    await #expect(throws: PeerError.notSent) { _ = try await peer.call("late") }
   }
 
   @Test(
@@ -162,7 +162,7 @@ struct RPCPeerTests {
           try peer.notify("flood", .string(String(repeating: "x", count: 50_000)))
         }
       }
-      #expect(throws: PeerError.closed) { try peer.notify("more", .null) }
+      #expect(throws: PeerError.notSent) { try peer.notify("more", .null) }
     }
   }
 

@@ -99,6 +99,9 @@ intptr_t clinux_send(int socket, const void *bytes, size_t count, int descriptor
 intptr_t clinux_receive(int socket, void *bytes, size_t count, int *descriptor, int wait);
 int clinux_set_nonblocking(int descriptor);
 int clinux_is_open(int descriptor);
+int clinux_pipe(int pair[2]);
+// Bytes that wait to be read.
+int clinux_unread(int descriptor, int *count);
 
 // mallopt(3): keeps freed memory for the next use instead of giving it back at once.
 void clinux_keep_memory(void);

@@ -1,0 +1,90 @@
+import HandoffCore
+import HandoffProtocol
+import Paths
+
+/// What stands in an object's record file: an asset, in a form that outlives changes of ``Asset``.
+///
+/// One JSON document with members in order of their names and a line feed at its end. Times are
+/// RFC 3339; a path is a text, or a list of bytes where it is not UTF-8; members that are not known
+/// are ignored.
+struct AssetRecord: Hashable, Codable {
+  /// One place where the content was seen.
+  struct Source: Hashable, Codable {
+    var path: BytePath
+    var folder: BytePath
+    var identity: FileIdentity
+    var seenAt: Timestamp
+
+    private enum CodingKeys: String, CodingKey {
+      case path
+      case folder
+      case identity
+      case seenAt = "seen_at"
+    }
+  }
+
+  var localIdentifier: LocalIdentifier
+  var digest: ContentDigest
+  /// Bytes.
+  var size: Int64
+  var facts: MediaFacts
+  var importedAt: Timestamp
+  var status: Asset.Status
+  var sources: [Source]
+  var supersedes: LocalIdentifier?
+  var supersededBy: LocalIdentifier?
+
+  private enum CodingKeys: String, CodingKey {
+    case localIdentifier = "local_identifier"
+    case digest = "sha256"
+    case size
+    case facts
+    case importedAt = "imported_at"
+    case status
+    case sources
+    case supersedes
+    case supersededBy = "superseded_by"
+  }
+
+  init(_ asset: Asset) {
+    localIdentifier = asset.localIdentifier
+    digest = asset.digest
+    size = asset.size
+    facts = asset.facts
+    importedAt = asset.importedAt
+    status = asset.status
+    sources = asset.sources.map { sighting in
+      Source(
+        path: sighting.path,
+        folder: sighting.folder,
+        identity: sighting.identity,
+        seenAt: sighting.seenAt
+      )
+    }
+    supersedes = asset.supersedes
+    supersededBy = asset.supersededBy
+  }
+
+  /// The asset; nil if the identifier is not that of the digest.
+  var asset: Asset? {
+    var asset = Asset(
+      digest: digest,
+      size: size,
+      facts: facts,
+      importedAt: importedAt,
+      sources: sources.map { source in
+        Sighting(
+          path: source.path,
+          folder: source.folder,
+          identity: source.identity,
+          seenAt: source.seenAt
+        )
+      }
+    )
+    guard asset.localIdentifier == localIdentifier else { return nil }
+    asset.status = status
+    asset.supersedes = supersedes
+    asset.supersededBy = supersededBy
+    return asset
+  }
+}

@@ -1,0 +1,106 @@
+package import Paths
+
+/// What a contained receiver sees of the machine, as arguments of bubblewrap; see bwrap(1).
+///
+/// The system is there to read, and of everything else only what is bound: so the broker's state,
+/// its socket and the library are simply not there.
+package struct Containment: Hashable, Sendable {
+  /// A file or folder of the host that is shown.
+  package struct Binding: Hashable, Sendable {
+    /// Without symbolic links.
+    package let source: BytePath
+    /// Where the receiver finds it: the name that it was configured with.
+    package let place: BytePath
+    package let isWritable: Bool
+
+    package init(source: BytePath, place: BytePath, isWritable: Bool) {
+      self.source = source
+      self.place = place
+      self.isWritable = isWritable
+    }
+  }
+
+  package var system: SystemLayout
+  package var bindings: [Binding]
+  /// Absolute, without symbolic links: covered where a binding would show them.
+  package var hidden: [BytePath]
+  package var hasNetwork: Bool
+  package var workingDirectory: BytePath
+
+  package init(
+    system: SystemLayout,
+    bindings: [Binding],
+    hidden: [BytePath],
+    hasNetwork: Bool,
+    workingDirectory: BytePath
+  ) {
+    self.system = system
+    self.bindings = bindings
+    self.hidden = hidden
+    self.hasNetwork = hasNetwork
+    self.workingDirectory = workingDirectory
+  }
+
+  /// The arguments after `bwrap` itself, with the command at their end.
+  ///
+  /// The status descriptor is one of bubblewrap's own: it writes there which process the command is,
+  /// and that it has ended.
+  package func arguments(
+    command: [BytePath],
+    statusDescriptor: CInt
+  ) -> [BytePath] {
+    var list = Self.isolation
+    if !hasNetwork { list.append("--unshare-net") }
+    list += ["--json-status-fd", BytePath("\(statusDescriptor)")]
+    list += system.arguments
+    list += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]
+    list += mounts.flatMap(\.arguments)
+    list += ["--chdir", workingDirectory, "--"]
+    return list + command
+  }
+
+  /// What every contained receiver has, and what a machine must be able to do for it.
+  package static let isolation: [BytePath] = [
+    "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--die-with-parent",
+    "--new-session", "--cap-drop", "ALL",
+  ]
+
+  private enum Mount {
+    case bind(Binding)
+    case cover(BytePath)
+
+    var place: BytePath {
+      switch self {
+      case .bind(let binding): binding.place
+      case .cover(let place): place
+      }
+    }
+
+    var arguments: [BytePath] {
+      switch self {
+      case .bind(let binding):
+        [binding.isWritable ? "--bind" : "--ro-bind", binding.source, binding.place]
+      case .cover(let place):
+        ["--tmpfs", place]
+      }
+    }
+  }
+
+  /// Parents before what lies in them, because a mount hides what was mounted below its place before.
+  private var mounts: [Mount] {
+    var byPlace: [BytePath: Mount] = [:]
+    for binding in bindings where !binding.isWritable { byPlace[binding.place] = .bind(binding) }
+    for binding in bindings where binding.isWritable { byPlace[binding.place] = .bind(binding) }
+    for place in coveredPlaces where byPlace[place] == nil { byPlace[place] = .cover(place) }
+    return byPlace.values.sorted { left, right in
+      let depths = (left.place.components.count, right.place.components.count)
+      return depths.0 == depths.1 ? left.place < right.place : depths.0 < depths.1
+    }
+  }
+
+  private var coveredPlaces: [BytePath] {
+    bindings.flatMap { binding in
+      hidden.compactMap { $0.relative(to: binding.source).map(binding.place.appending) }
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import HandoffCore
+import HandoffLog
+import HandoffProtocol
+
+/// Plugin to broker.
+extension PluginProcess {
+  func answer(
+    _ method: String,
+    _ params: JSONValue?
+  ) async throws(RPCMessage.Failure) -> JSONValue {
+    switch MessageMethod(rawValue: method) {
+    case .resolveAsset:
+      let asset = try await callbacks.onResolve(try decode(ResolveParameters.self, params))
+      return try encode(asset)
+    case .result:
+      return try await record(params)
+    case .progress:
+      await callbacks.onProgress(try decode(ProgressParameters.self, params))
+      return .object([:])
+    case .log:
+      log(try decode(LogParameters.self, params))
+      return .object([:])
+    case .registerAsset, .discover, .status, .preflight, .submit, .probe, .cancel, .reconcile,
+      .shutdown, nil:
+      throw .unsupported(method)
+    }
+  }
+
+  private func record(_ params: JSONValue?) async throws(RPCMessage.Failure) -> JSONValue {
+    let result: HandoffResult
+    do {
+      result = try WireCoder.document(HandoffResult.self, from: params)
+    } catch {
+      let reason = (error as? ProtocolError)?.message ?? "not a result"
+      let problem = ProtocolError(.malformedResult, reason)
+      await callbacks.onMalformed(params?["state"]?.text.flatMap { StateToken($0) }, problem)
+      throw .refused(ResultError(.malformedResult, reason, effect: .unknown))
+    }
+    try await callbacks.onResult(result)
+    return .object([:])
+  }
+
+  private func log(_ parameters: LogParameters) {
+    let level: LogRecord.Level
+    switch parameters.level {
+    // A transition of a handoff is the broker's to log, so a plugin's notice is information.
+    case "error", "warning": level = .warning
+    case "notice", "info": level = .info
+    default: level = .debug
+    }
+    launch.host.logger.log(
+      level,
+      "The plugin says",
+      [
+        .destination: settings.name.text,
+        .detail: redaction.redacted(String(parameters.message.prefix(4096))),
+      ]
+    )
+  }
+
+  private func decode<Document: Decodable>(
+    _ type: Document.Type,
+    _ params: JSONValue?
+  ) throws(RPCMessage.Failure) -> Document {
+    do {
+      return try WireCoder.document(type, from: params)
+    } catch {
+      throw .invalidParameters("\(error)")
+    }
+  }
+
+  private func encode(_ document: some Encodable) throws(RPCMessage.Failure) -> JSONValue {
+    do {
+      return try WireCoder.value(document)
+    } catch {
+      throw RPCMessage.Failure(code: -32_603, message: "the answer cannot be written")
+    }
+  }
+}

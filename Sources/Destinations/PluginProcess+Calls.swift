@@ -1,0 +1,145 @@
+import HandoffCore
+import HandoffLog
+package import HandoffProtocol
+import HandoffWire
+
+/// Broker to plugin.
+extension PluginProcess {
+  /// Hands a request over.
+  ///
+  /// Throws ``ResultError``, whose effect says whether the plugin may have taken it, or
+  /// `CancellationError`, after which it may have. A plugin that says no is an answer, not an error.
+  package func submit(_ parameters: SubmitParameters) async throws -> SubmitAnswer {
+    let (peer, introduction) = try await readyConnection()
+    guard introduction.version == parameters.request.protocolVersion else {
+      throw ResultError(
+        .versionIncompatible,
+        "the request is of version \(parameters.request.protocolVersion), the plugin speaks "
+          + "\(introduction.version)",
+        effect: .none
+      )
+    }
+    redaction.add(parameters.request.state)
+    do {
+      let answer = try await call(peer, .submit, parameters)
+      return try WireCoder.document(SubmitAnswer.self, from: answer)
+    } catch let failure as RPCMessage.Failure {
+      // Answered with an error: the receiver has refused, and says itself what it left behind.
+      return SubmitAnswer(accepted: false, error: Self.resultError(failure))
+    } catch let error as ProtocolError {
+      throw ResultError(.malformedResult, "answer to submit: \(error.message)", effect: .unknown)
+    }
+  }
+
+  /// Tells the plugin what the broker holds open, and asks what it knows. A plugin without `reconcile`
+  /// knows nothing: every standing is unknown.
+  package func reconcile(_ handoffs: [SubmitParameters]) async throws -> [HandoffKnowledge] {
+    let (peer, introduction) = try await readyConnection()
+    for handoff in handoffs { redaction.add(handoff.request.state) }
+    let unknown = handoffs.map { HandoffKnowledge(handoffID: $0.handoffID, standing: .unknown) }
+    guard introduction.offers(.reconcile), !handoffs.isEmpty else { return unknown }
+    let answer: ReconcileAnswer
+    do {
+      answer = try await ask(peer, .reconcile, ReconcileParameters(handoffs: handoffs))
+    } catch  where Self.isUnsupported(error) {
+      return unknown
+    }
+    // What it does not mention, and what it was not asked, are both not known.
+    let known = Dictionary(answer.handoffs.map { ($0.handoffID, $0) }) { first, _ in first }
+    return unknown.map { known[$0.handoffID] ?? $0 }
+  }
+
+  /// Asks what became of one handoff. A plugin without `probe` does not know.
+  package func probe(_ handoff: HandoffReference) async throws -> HandoffKnowledge {
+    let (peer, introduction) = try await readyConnection()
+    redaction.add(handoff.state)
+    let unknown = HandoffKnowledge(handoffID: handoff.handoffID, standing: .unknown)
+    guard introduction.offers(.probe) else { return unknown }
+    do {
+      let knowledge: HandoffKnowledge = try await ask(peer, .probe, handoff)
+      return knowledge.handoffID == handoff.handoffID ? knowledge : unknown
+    } catch  where Self.isUnsupported(error) {
+      return unknown
+    }
+  }
+
+  /// Asks the plugin to give up a handoff; false if it cannot. Its result still comes as a result.
+  package func cancel(_ handoff: HandoffReference) async throws -> Bool {
+    let (peer, introduction) = try await readyConnection()
+    guard introduction.offers(.cancel) else { return false }
+    do {
+      let _: JSONValue = try await ask(peer, .cancel, handoff)
+      return true
+    } catch  where Self.isUnsupported(error) {
+      return false
+    }
+  }
+
+  /// Asks the plugin to end, and closes the connection; ``run()`` returns when it has ended, at the
+  /// latest after twice the grace.
+  package func shutdown() async {
+    do {
+      let (peer, _) = try await readyConnection()
+      defer { peer.close() }
+      _ = try await peer.call(MessageMethod.shutdown.rawValue, within: limits.grace)
+    } catch {
+      // It has ended already, or does not answer: the end of the connection is told either way.
+      launch.host.logger.debug(
+        "A plugin did not answer shutdown",
+        [.destination: settings.name.text, .error: "\(error)"]
+      )
+    }
+  }
+
+  // MARK: Calls and their errors
+
+  private func ask<Answer: Decodable>(
+    _ peer: RPCPeer,
+    _ method: MessageMethod,
+    _ parameters: some Encodable
+  ) async throws -> Answer {
+    do {
+      let answer = try await call(peer, method, parameters)
+      return try WireCoder.document(Answer.self, from: answer)
+    } catch let failure as RPCMessage.Failure {
+      throw Self.isUnsupported(failure) ? failure : Self.resultError(failure)
+    } catch let error as ProtocolError {
+      throw ResultError(
+        .malformedResult,
+        "answer to \(method.rawValue): \(error.message)",
+        effect: .unknown
+      )
+    }
+  }
+
+  private func call(
+    _ peer: RPCPeer,
+    _ method: MessageMethod,
+    _ parameters: some Encodable
+  ) async throws -> JSONValue {
+    do {
+      return try await peer.call(
+        method.rawValue,
+        try WireCoder.value(parameters),
+        within: min(limits.answer, settings.idle)
+      )
+    } catch let error as PeerError {
+      let code: ErrorCode
+      switch error {
+      case .notSent: throw Self.gone
+      case .timedOut: code = .receiverTimeout
+      case .closed, .notReading: code = .receiverCrashed
+      }
+      throw ResultError(code, "\(method.rawValue): \(error)", effect: .unknown)
+    }
+  }
+
+  private static func isUnsupported(_ error: any Error) -> Bool {
+    (error as? RPCMessage.Failure)?.code == RPCMessage.Failure.unsupported("").code
+  }
+
+  private static func resultError(_ failure: RPCMessage.Failure) -> ResultError {
+    failure.data
+      ?? ResultError(.receiverFailed, String(failure.message.prefix(300)), effect: .unknown)
+  }
+}

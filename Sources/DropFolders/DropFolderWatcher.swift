@@ -1,0 +1,206 @@
+package import HandoffCore
+package import HandoffLog
+package import HandoffProtocol
+package import LinuxSystem
+package import Paths
+
+/// Watches the drop folders, proves exports finished, and has them imported.
+///
+/// The watch thread tells what happens, the settle tracker decides, the examiner looks; this composes
+/// them. State lives here, work runs in child tasks of ``run()``.
+package actor DropFolderWatcher {
+  /// What the watcher needs of the rest of the broker.
+  package struct Surroundings: Sendable {
+    /// Judges an open file of that many bytes. It may be called several times at once.
+    package var probe: @Sendable (FileDescriptor, Int64) async -> ProbeVerdict
+    /// The asset that was made of this file with this content, if one was.
+    package var known: @Sendable (BytePath, FileIdentity) async throws -> LocalIdentifier?
+    /// Imports a settled export. It is not cancelled when the watcher is.
+    package var importer: @Sendable (SettledExport) async -> ImportOutcome
+    /// Hears of every change; called in order, and must not block.
+    package var observer: @Sendable (CandidateChange) -> Void
+    package var now: @Sendable () -> Timestamp
+
+    package init(
+      probe: @escaping @Sendable (FileDescriptor, Int64) async -> ProbeVerdict,
+      known: @escaping @Sendable (BytePath, FileIdentity) async throws -> LocalIdentifier?,
+      importer: @escaping @Sendable (SettledExport) async -> ImportOutcome,
+      observer: @escaping @Sendable (CandidateChange) -> Void,
+      now: @escaping @Sendable () -> Timestamp
+    ) {
+      self.probe = probe
+      self.known = known
+      self.importer = importer
+      self.observer = observer
+      self.now = now
+    }
+  }
+
+  let settings: [DropFolderSettings]
+  let surroundings: Surroundings
+  let examiner: ExportExaminer
+  let logger: Logger
+  var tracker: SettleTracker
+  /// Looks and imports that run now.
+  var running = 0
+  private(set) var statuses: [FolderStatus]
+  private let thread: WatchThread
+  private let inbox: EventInbox
+  private let wakes: AsyncStream<Void>
+  private let waker: AsyncStream<Void>.Continuation
+  private let clock = ContinuousClock()
+  private let start: ContinuousClock.Instant
+  private let concurrency: Int
+  private var schedule: RescanSchedule
+  /// The moments for which a child task sleeps.
+  private var sleepers: Set<Duration> = []
+  private var listed: Set<Int> = []
+  private var waitingForStart: [CheckedContinuation<Void, Never>] = []
+
+  /// - Parameters:
+  ///   - folders: the drop folders; nested ones are allowed, the deepest decides.
+  ///   - control: a private folder in the state folder.
+  ///   - concurrency: how many looks and imports run at once.
+  ///   - keeper: takes the leases.
+  ///   - surroundings: the rest of the broker.
+  ///   - logger: hears of overflows and lost folders.
+  package init(
+    folders: [DropFolderSettings],
+    control: BytePath,
+    concurrency: Int = 4,
+    keeper: LeaseKeeper,
+    surroundings: Surroundings,
+    logger: Logger
+  ) {
+    settings = folders
+    self.surroundings = surroundings
+    self.logger = logger
+    self.concurrency = concurrency
+    (wakes, waker) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    inbox = EventInbox { [waker] in waker.yield() }
+    thread = WatchThread(
+      folders: folders,
+      control: ControlFolder(control, logger: logger),
+      inbox: inbox,
+      logger: logger
+    )
+    examiner = ExportExaminer(keeper)
+    tracker = SettleTracker(folders: folders.map { (path: $0.path, rules: .init($0)) })
+    statuses = folders.map { _ in FolderStatus(mode: .offline) }
+    schedule = RescanSchedule(pollIntervals: folders.map(\.pollInterval), at: .zero)
+    start = clock.now
+  }
+
+  var moment: SettleTracker.Moment {
+    SettleTracker.Moment(elapsed: start.duration(to: clock.now), time: surroundings.now())
+  }
+
+  // MARK: Running
+
+  /// Watches until it is cancelled: then nothing new is begun, and what runs is waited for.
+  ///
+  /// - Throws: ``WatchError`` where no inotify instance can be had.
+  package func run() async throws {
+    try await withThrowingDiscardingTaskGroup { group in
+      group.addTask { [thread, waker] in
+        // However it ends, the loop below ends with it.
+        defer { waker.finish() }
+        try await thread.run()
+      }
+      for await _ in wakes {
+        takeArrivals()
+        let now = moment
+        for request in schedule.due(at: now.elapsed) { thread.post(request) }
+        let looks = tracker.due(at: now, limit: concurrency - running)
+        running += looks.count
+        for look in looks { group.addTask { await self.process(look) } }
+        tellChanges()
+        if let alarm = nextAlarm() {
+          group.addTask { await self.sleep(until: alarm) }
+        }
+      }
+      thread.post(.stop)
+      startHasEnded()
+    }
+  }
+
+  private func takeArrivals() {
+    let contents = inbox.take()
+    let now = moment
+    if contents.hasOverflowed {
+      logger.warning("the event queue overflowed: all folders are listed again")
+      schedule.overflowed(at: now.elapsed)
+    }
+    tracker.vanished(below: contents.vanishedDirectories)
+    for folder in contents.lostFolders { tracker.suspend(folder: folder) }
+    for (path, arrival) in contents.arrivals {
+      tracker.observe(
+        path,
+        in: arrival.folder,
+        arrival.observation,
+        round: arrival.round,
+        at: now
+      )
+    }
+    for (folder, round) in contents.completedRounds { tracker.sweep(folder: folder, round: round) }
+    for (folder, status) in contents.statuses {
+      statuses[folder] = status
+      schedule.update(status, folder, at: now.elapsed)
+      listed.insert(folder)
+    }
+    if listed.count == settings.count { startHasEnded() }
+  }
+
+  func tellChanges() {
+    for change in tracker.takeChanges() { surroundings.observer(change) }
+  }
+
+  /// A look or import has ended: there is room for the next.
+  func workHasEnded() {
+    running -= 1
+    tellChanges()
+    waker.yield()
+  }
+
+  // MARK: Time
+
+  /// The next moment at which something is due, if nobody sleeps for it or for an earlier one.
+  private func nextAlarm() -> Duration? {
+    var alarm = schedule.next
+    // With all places taken, the end of a piece of work goes on.
+    if running < concurrency, let due = tracker.nextDue { alarm = min(alarm, due) }
+    guard sleepers.allSatisfy({ alarm < $0 }) else { return nil }
+    sleepers.insert(alarm)
+    return alarm
+  }
+
+  private func sleep(until alarm: Duration) async {
+    defer { sleepers.remove(alarm) }
+    do {
+      try await clock.sleep(until: start.advanced(by: alarm))
+    } catch {
+      // Cancelled: the watcher ends.
+      return
+    }
+    waker.yield()
+  }
+
+  // MARK: Start
+
+  /// Waits until every folder is watched and listed, or known to be away.
+  package func started() async {
+    if listed.count == settings.count { return }
+    await withCheckedContinuation { waitingForStart.append($0) }
+  }
+
+  private func startHasEnded() {
+    let waiting = waitingForStart
+    waitingForStart = []
+    for continuation in waiting { continuation.resume() }
+  }
+
+  /// Goes on with what is due.
+  func wake() {
+    waker.yield()
+  }
+}

@@ -1,0 +1,124 @@
+import Glibc
+import HandoffCore
+import HandoffProtocol
+import LinuxSystem
+import Paths
+
+/// Opens candidates and asks the kernel about them, on a thread of its own.
+///
+/// Nothing is opened that is no regular file, no symbolic link is followed below the root, and no open
+/// waits: where another program's lease stands in the way, `EWOULDBLOCK` counts as open elsewhere.
+actor ExportExaminer {
+  /// An open candidate with what the kernel says of it.
+  struct Opened: Sendable {
+    let file: FileDescriptor
+    let identity: FileIdentity
+    let lease: FileLease?
+    let proof: CandidateFinding.WriterProof
+  }
+
+  enum Result: Sendable {
+    case opened(Opened)
+    case found(CandidateFinding)
+  }
+
+  private let thread = BlockingThread("examiner")
+  private let keeper: LeaseKeeper
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+
+  init(_ keeper: LeaseKeeper) {
+    self.keeper = keeper
+  }
+
+  func examine(_ path: BytePath, beneath root: BytePath) -> Result {
+    do {
+      return try open(path, beneath: root)
+    } catch {
+      return .found(.unreadable("\(error)"))
+    }
+  }
+
+  private func open(_ path: BytePath, beneath root: BytePath) throws(SystemError) -> Result {
+    guard let relative = path.relative(to: root) else { return .found(.gone) }
+    let top = try FileDescriptor.open(root, O_RDONLY | O_DIRECTORY)
+    let folder: FileDescriptor
+    do {
+      folder =
+        relative.parent.isEmpty
+        ? top
+        : try FileDescriptor.openBeneath(relative.parent, O_RDONLY | O_DIRECTORY, in: top)
+    } catch  where [ENOENT, ENOTDIR].contains(error.errno) {
+      return .found(.gone)
+    } catch  where [ELOOP, EXDEV].contains(error.errno) {
+      return .found(.irregular("below a symbolic link, which is never followed"))
+    }
+    let name = relative.lastComponent
+    guard let status = try FileStatus.of(name, in: folder) else { return .found(.gone) }
+    if let finding = Self.irregularity(status.kind) { return .found(finding) }
+    return try open(name, path, status, in: folder)
+  }
+
+  private static func irregularity(_ kind: FileStatus.Kind) -> CandidateFinding? {
+    switch kind {
+    case .regular: nil
+    case .symbolicLink: .irregular("a symbolic link, which is never followed")
+    case .directory: .gone
+    case .other: .irregular("not a regular file")
+    }
+  }
+
+  private func open(
+    _ name: BytePath,
+    _ path: BytePath,
+    _ seen: FileStatus,
+    in folder: FileDescriptor
+  ) throws(SystemError) -> Result {
+    let file: FileDescriptor
+    do {
+      file = try FileDescriptor.open(
+        name,
+        O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY,
+        in: folder
+      )
+    } catch {
+      return .found(Self.finding(error, path, seen))
+    }
+    let status = try file.status()
+    // Between the two looks another file may have taken the name.
+    if let finding = Self.irregularity(status.kind) { return .found(finding) }
+    switch keeper.attempt(file, onBreak: {}) {
+    case .held(let lease):
+      // Looked at again under the lease: this is what nobody can have changed since.
+      let identity = FileIdentity(try file.status())
+      return .opened(Opened(file: file, identity: identity, lease: lease, proof: .lease))
+    case .openForWriting:
+      return .found(.openForWriting("a process has it open for writing"))
+    case .unavailable(let error):
+      let identity = FileIdentity(status)
+      return .opened(
+        Opened(file: file, identity: identity, lease: nil, proof: .looks(error.reason))
+      )
+    }
+  }
+
+  private static func finding(
+    _ error: SystemError,
+    _ path: BytePath,
+    _ seen: FileStatus
+  ) -> CandidateFinding {
+    switch error.errno {
+    case ENOENT, ENOTDIR:
+      .gone
+    case ELOOP:
+      .irregular("a symbolic link, which is never followed")
+    case EWOULDBLOCK:
+      .openForWriting("another program holds a lease on it")
+    default:
+      .unreadable(
+        "open \(path.displayText): \(error.reason) (owner \(seen.owner), group \(seen.group), mode "
+          + "\(String(seen.permissions, radix: 8)))"
+      )
+    }
+  }
+}

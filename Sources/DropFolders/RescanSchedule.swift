@@ -1,0 +1,85 @@
+import HandoffCore
+
+/// When folders are listed again, apart from events: after an overflow, while a root is away, where
+/// something is polled, and slowly in any case.
+struct RescanSchedule {
+  /// The safety net.
+  static let interval: Duration = .seconds(600)
+  /// Between two looks whether roots are still there.
+  static let rootInterval: Duration = .seconds(5)
+  /// The same while one is away.
+  static let lostRootInterval: Duration = .milliseconds(500)
+  static let firstOverflowWait: Duration = .milliseconds(100)
+  static let longestOverflowWait: Duration = .seconds(30)
+
+  private let pollIntervals: [Duration]
+  /// When each folder is listed next.
+  private var listings: [Duration]
+  private var statuses: [FolderStatus]
+  private var rootCheck: Duration
+  /// When everything is watched and listed anew; nil: no overflow is unanswered.
+  private var answer: Duration?
+  private var lastAnswer: Duration?
+  private var overflowWait = RescanSchedule.firstOverflowWait
+
+  init(pollIntervals: [Duration], at now: Duration) {
+    self.pollIntervals = pollIntervals
+    self.listings = pollIntervals.map { _ in now + Self.interval }
+    self.statuses = pollIntervals.map { _ in FolderStatus(mode: .offline) }
+    self.rootCheck = now + Self.lostRootInterval
+  }
+
+  /// Takes in where a folder stands.
+  mutating func update(_ status: FolderStatus, _ folder: Int, at now: Duration) {
+    statuses[folder] = status
+    if needsPolling(folder) {
+      listings[folder] = min(listings[folder], now + pollIntervals[folder])
+    }
+    if status.mode == .offline { rootCheck = min(rootCheck, now + Self.lostRootInterval) }
+  }
+
+  /// Events were lost. Overflows that follow on each other's heels are answered ever more slowly, so
+  /// that listing does not become the load that makes the next one.
+  mutating func overflowed(at now: Duration) {
+    guard answer == nil else { return }
+    if let lastAnswer, now - lastAnswer < overflowWait * 2 + .seconds(2) {
+      overflowWait = min(max(overflowWait * 2, .seconds(2)), Self.longestOverflowWait)
+    } else {
+      overflowWait = Self.firstOverflowWait
+    }
+    answer = now + overflowWait
+  }
+
+  /// The moment from which ``due(at:)`` has something.
+  var next: Duration {
+    min(listings.min() ?? rootCheck, rootCheck, answer ?? rootCheck)
+  }
+
+  /// What is to be asked of the watch thread now.
+  mutating func due(at now: Duration) -> [WatchThread.Request] {
+    var requests: [WatchThread.Request] = []
+    if let answer, answer <= now {
+      self.answer = nil
+      lastAnswer = now
+      requests.append(.watchEverything)
+    }
+    if rootCheck <= now {
+      let isAway = statuses.contains { $0.mode == .offline }
+      rootCheck = now + (isAway ? Self.lostRootInterval : Self.rootInterval)
+      requests.append(.checkRoots)
+    }
+    for folder in listings.indices where listings[folder] <= now {
+      listings[folder] = now + (needsPolling(folder) ? pollIntervals[folder] : Self.interval)
+      requests.append(.list(folder))
+    }
+    return requests
+  }
+
+  private func needsPolling(_ folder: Int) -> Bool {
+    switch statuses[folder].mode {
+    case .poll: true
+    case .events: statuses[folder].uncovered > 0
+    case .offline: false
+    }
+  }
+}

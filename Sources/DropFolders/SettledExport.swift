@@ -1,0 +1,51 @@
+package import HandoffCore
+package import LinuxSystem
+package import Paths
+
+/// An export that is proven finished, open and under its lease: what is imported.
+///
+/// It stands for the file, not for the name: whoever imports it reads from ``file`` and compares
+/// ``identity`` before it touches the original.
+package struct SettledExport: Sendable {
+  package let folder: DropFolderSettings
+  /// Absolute.
+  package let path: BytePath
+  /// Below the folder.
+  package let relativePath: BytePath
+  /// Open for reading.
+  package let file: FileDescriptor
+  /// As it was under the lease, before it was probed.
+  package let identity: FileIdentity
+  package let facts: MediaFacts
+  package let evidence: [Evidence]
+  private let lease: FileLease?
+
+  init(
+    folder: DropFolderSettings,
+    path: BytePath,
+    relativePath: BytePath,
+    opened: ExportExaminer.Opened,
+    facts: MediaFacts,
+    evidence: [Evidence]
+  ) {
+    self.folder = folder
+    self.path = path
+    self.relativePath = relativePath
+    self.file = opened.file
+    self.identity = opened.identity
+    self.facts = facts
+    self.evidence = evidence
+    self.lease = opened.lease
+  }
+
+  /// Bytes.
+  package var size: Int64 { identity.size }
+
+  /// Nobody can have written to it so far without ``isBroken`` saying so.
+  package var hasLease: Bool { lease != nil }
+
+  /// Somebody has begun to write to it: the attempt to import it is to be given up as
+  /// ``ImportOutcome/changed``. Always false without a lease, where only comparing before and after
+  /// tells.
+  package var isBroken: Bool { lease?.isBroken ?? false }
+}

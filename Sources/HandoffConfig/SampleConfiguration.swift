@@ -1,0 +1,128 @@
+/// The commented configuration that `handoff init` writes.
+package enum SampleConfiguration {
+  /// The text of `config/handoff.toml`, byte for byte: a test compares them.
+  package static let text = #"""
+    # Configuration of Handoff.
+    #
+    # Every key is here with its default; one that is commented out has none, or is an example. Relative
+    # paths are relative to this file. Durations are text with a unit (ms, s, m, h, d). Unknown keys are
+    # errors: `handoff check` tells all problems at once, with line and column.
+
+    [broker]
+    state = "state"                    # ledger, key, socket, work folders
+    listen = "127.0.0.1:7717"          # dashboard and API; "" for none
+    token_file = ""                    # API token; made in the state folder when empty
+    public_url = ""                    # how receivers and browsers on other hosts reach it
+    allowed_hosts = []                 # names accepted in the Host header besides the local ones
+    group = ""                         # Unix group that may use the socket
+    alert = ""                         # callback id told of what only `handoff status` would show
+
+    [library]
+    path = "library"                   # every imported video is kept here, once
+    reserve = "5%"                     # intake stops below this much free space; or a size, as "10GB"
+    retention = "keep"                 # or an age: an asset with no open handoff is deleted after it
+    verify_every = "30d"               # background re-reading; "" for never
+
+    # One such part for each watched folder. Among nested folders the deepest that holds a file decides.
+    [[drop_folder]]
+    path = "exports"                   # required; where exports appear
+    recursive = true                   # also in its subfolders
+    existing = "import"                # import | ignore what is there at the first look
+    quiet = "1s"                       # no change for this long before a file can be finished
+    quiet_poll = "60s"                 # between two equal looks, where no lease can be had
+    proof = "auto"                     # auto | rename | marker | checksum: what else must be there
+    give_up = "10m"                    # an incomplete file is listed as refused after this
+    watch = "auto"                     # auto | events | poll
+    poll_interval = "5s"               # between looks, where it is polled
+    ignore = []                        # besides the built-in temporary names, as ["*.draft.*"]
+    prefer = []                        # containers, best first, among files of one stem, as ["mp4"]
+    sidecar_wait = "0s"                # how long an export waits for its NAME.EXT.handoff.toml
+    package = false                    # a directory that arrives is one request
+    original = "keep"                  # keep | remove | move
+    original_when = "imported"         # imported | handed_off
+    move_to = ""                       # where originals go, with original = "move"
+    handoff = ["archive", "preview"]   # destinations of each export; default: none
+    sync_publish_to = []               # besides, when the box is ticked, as ["social"]
+    publish_by_default = false         # the box, for exports without a sidecar
+    on_supersede = "hold"              # hold | replace | both: unsubmitted handoffs at a re-export
+    callback = ""                      # default callback id for its handoffs and refused exports
+
+    # One such part for each destination.
+    [destination.archive]
+    transport = "plugin"               # required; plugin | exec | http | url | file
+    command = ["handoff-archive"]      # found beside handoff, then on PATH; with a slash it is a path
+    idle = "10m"                       # no sign of life for this long ends the attempt
+    ceiling = "24h"                    # counted from submission; nothing moves it
+    retry = { for = "24h", first = "2s", max = "15m" }  # only of attempts that left nothing behind
+    concurrency = 2                    # handoffs at once
+    quota = ""                         # submissions in any stretch of time, as "5/24h"
+    after = []                         # destinations that must have succeeded for the asset first
+    use = "original"                   # or the name of a rendition
+    approval = false                   # a person approves each handoff
+    folders = []                       # only assets seen in these ("import": by hand); empty = all
+    containment = "prefer"             # require | prefer | none
+    network = false                    # it may use the network
+    read = []                          # further folders it may read
+    write = ["archive"]                # folders it may write; default: none
+    env = []                           # names of environment variables it is given
+    protocol_versions = [1, 2, 3]      # narrows what the receiver says it can
+
+    [destination.archive.constraints]  # narrows what the receiver says it takes; nothing by default
+    # min_duration = "1s"
+    # max_duration = "2h"
+    # max_size = "20GB"                # B, kB, MB, GB, TB, or KiB, MiB, GiB, TiB
+    # max_count = 1                    # assets in one handoff
+    # video_codecs = ["h264", "hevc"]
+    # containers = ["mp4", "mov"]
+    # max_width = 3840                 # pixels as displayed
+    # max_height = 2160
+
+    [destination.archive.settings]     # the plugin's own; a text that begins with ./ is made absolute
+    folder = "./archive"
+
+    [destination.preview]
+    transport = "plugin"
+    command = ["handoff-preview"]
+    write = ["preview"]
+
+    [destination.preview.settings]
+    folder = "./preview"
+
+    # A server with the Mastodon API. Name it in sync_publish_to above, and start the broker with the
+    # token in its environment.
+    # [destination.social]
+    # transport = "plugin"
+    # command = ["handoff-social"]
+    # network = true
+    # env = ["SOCIAL_TOKEN"]
+    #
+    # [destination.social.settings]
+    # server = "https://social.example"
+    # token_env = "SOCIAL_TOKEN"       # the name of the variable, never the token
+
+    # Other transports, each with its own keys.
+    # [destination.hook]
+    # transport = "http"
+    # url = "https://example.net/hook"
+    # answer = "callback"              # callback: signed, to /v3/results; status: that of the response
+    # secret = { env = "HOOK_SECRET" } # or { file = "…" } or { credential = "…" }
+    #
+    # [destination.desktop]
+    # transport = "url"
+    # url = "editor://handoff"
+    # opener = ["xdg-open"]
+    #
+    # [destination.share]
+    # transport = "file"
+    # inbox = "share"
+
+    # Where senders hear of results: exactly one of exec, url, open and file.
+    # [callback.editor-v1]
+    # exec = ["notify-send", "{title}", "{result}"]
+    # url = "https://example.net/results"
+    # open = "editor://result"
+    # file = "results.jsonl"
+    # secret = { env = "EDITOR_SECRET" } # or { file = "…" } or { credential = "…" }
+
+    """#
+}

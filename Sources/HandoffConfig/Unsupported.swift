@@ -1,0 +1,61 @@
+import HandoffCore
+import HandoffProtocol
+import Paths
+
+extension ConfigurationDraft {
+  /// What is asked for and not built yet; each part of the work removes its lines here.
+  func unsupportedProblems(in context: DecodingContext) -> [ConfigurationProblem] {
+    let found = dropFolderFeatures + destinationFeatures + otherFeatures
+    return found.map { path, feature in
+      let place = context.place(of: path)
+      return ConfigurationProblem(
+        file: context.file,
+        line: place.line,
+        column: place.column,
+        text: "\(path): \(feature) is not built yet"
+      )
+    }
+  }
+
+  private typealias Feature = (path: String, name: String)
+
+  private var dropFolderFeatures: [Feature] {
+    dropFolders.enumerated().flatMap { index, folder in
+      let path = "drop_folder[\(index)]"
+      return Self.chosen([
+        (folder.proof != .auto, "\(path).proof", "proof \(folder.proof.rawValue)"),
+        (!folder.prefer.isEmpty, "\(path).prefer", "a preference among containers"),
+        (folder.package, "\(path).package", "a directory as one request"),
+        (folder.onSupersede != .hold, "\(path).on_supersede", "\(folder.onSupersede.rawValue)"),
+      ])
+    }
+  }
+
+  private var destinationFeatures: [Feature] {
+    destinations.flatMap { destination in
+      let path = "destination.\(destination.name)"
+      let isBuilt = [.plugin, .exec].contains(destination.transport)
+      return Self.chosen([
+        (!isBuilt, "\(path).transport", "transport \(destination.transport.rawValue)"),
+        (destination.quota != nil, "\(path).quota", "a quota"),
+        (!destination.after.isEmpty, "\(path).after", "an order between destinations"),
+        (destination.rendition != nil, "\(path).use", "use of a rendition"),
+        (destination.approval, "\(path).approval", "approval by a person"),
+        (
+          !destination.protocolVersions.contains(3), "\(path).protocol_versions",
+          "a protocol version before 3"
+        ),
+      ])
+    }
+  }
+
+  private var otherFeatures: [Feature] {
+    Self.chosen([(library.retention != nil, "library.retention", "deleting by age")])
+      + callbacks.keys.map(\.text).sorted().map { ("callback.\($0)", "a callback") }
+  }
+
+  private static func chosen(_ features: [(isAsked: Bool, path: String, name: String)]) -> [Feature]
+  {
+    features.filter(\.isAsked).map { ($0.path, $0.name) }
+  }
+}

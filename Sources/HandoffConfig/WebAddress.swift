@@ -1,0 +1,43 @@
+/// What is wrong with a URL in the configuration (RFC 3986, as far as a typing mistake goes).
+enum WebAddress {
+  /// A sentence, or nil for a URL that may be used.
+  ///
+  /// An empty list of schemes allows any but `javascript`, `data` and `file`.
+  static func fault(_ text: String, schemes: [String] = ["https", "http"]) -> String? {
+    guard let colon = text.firstIndex(of: ":"), isScheme(text[..<colon]) else {
+      return "no URL: it has no scheme"
+    }
+    let scheme = text[..<colon].lowercased()
+    if schemes.isEmpty {
+      if ["javascript", "data", "file"].contains(scheme) {
+        return "a \(scheme) URL is not allowed"
+      }
+    } else if !schemes.contains(scheme) {
+      return "no \(schemes.joined(separator: " or ")) URL"
+    }
+    guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+      return "a URL has printable ASCII characters only"
+    }
+    let rest = text[text.index(after: colon)...]
+    guard rest.hasPrefix("//") else {
+      return schemes.isEmpty ? nil : "no URL: it has no host"
+    }
+    let authority = rest.dropFirst(2).prefix { !"/?#".contains($0) }
+    if authority.contains("@") { return "a URL here holds no user name or password" }
+    return authority.isEmpty && !schemes.isEmpty ? "no URL: it has no host" : nil
+  }
+
+  private static func isScheme(_ text: Substring) -> Bool {
+    let allowed = text.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "-"),
+        UInt8(ascii: "."):
+        true
+      default:
+        false
+      }
+    }
+    return allowed && text.first?.isLetter == true
+  }
+}

@@ -1,0 +1,23 @@
+/// Why the broker did not answer a question, or refused what it was asked.
+package struct ControlError: Error, Hashable, Sendable, CustomStringConvertible {
+  package enum Code: Int, Hashable, Sendable, CaseIterable {
+    /// No broker runs, or it is stopping.
+    case unavailable = -32_010
+    /// What the question is about does not exist.
+    case notFound = -32_011
+    /// A check refused it.
+    case refused = -32_012
+    /// It was tried and failed.
+    case failed = -32_013
+  }
+
+  package let code: Code
+  package let message: String
+
+  package init(_ code: Code, _ message: String) {
+    self.code = code
+    self.message = message
+  }
+
+  package var description: String { message }
+}

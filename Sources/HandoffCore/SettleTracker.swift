@@ -1,0 +1,318 @@
+package import HandoffProtocol
+package import Paths
+
+/// Decides when a file in a drop folder is looked at, and when it is proven finished.
+///
+/// It reads no clock and does no input or output: it is told what happened and at which moment, says
+/// what is due, and is told what the look or the import found. Nothing is judged once and then
+/// forgotten: every file that is not imported, gone or in the way of being examined has either a
+/// moment at which it is looked at again, or waits for its next change.
+///
+/// An imported file is let go of; only a fingerprint of its path and identity stays, so that the
+/// next listing of an unchanged one causes nothing.
+package struct SettleTracker: Sendable {
+  /// One moment on two clocks.
+  package struct Moment: Hashable, Sendable {
+    /// Since an arbitrary start, on a clock that nobody sets.
+    package var elapsed: Duration
+    /// For people.
+    package var time: Timestamp
+
+    package init(elapsed: Duration, time: Timestamp) {
+      self.elapsed = elapsed
+      self.time = time
+    }
+  }
+
+  /// A look that is due.
+  package struct Look: Sendable {
+    /// Absolute.
+    package let path: BytePath
+    package let folder: Int
+    /// What the last look found: where the file is still the same, it need not be probed again.
+    package let judged: (identity: FileIdentity, verdict: ProbeVerdict)?
+  }
+
+  let folders: [Folder]
+  var candidates: [BytePath: Candidate] = [:]
+  private var heap = DeadlineHeap()
+  private var remembered: [UInt64: Remembered] = [:]
+  private var changes: [CandidateChange] = []
+
+  /// - Parameter folders: the drop folders' paths and rules; elsewhere they are named by their place here.
+  package init(folders: [(path: BytePath, rules: Rules)]) {
+    self.folders = folders.map { Folder(path: $0.path, rules: $0.rules) }
+  }
+
+  struct Folder: Sendable {
+    let path: BytePath
+    let rules: Rules
+  }
+
+  /// What is kept of an imported file.
+  private struct Remembered: Sendable {
+    let fingerprint: UInt64
+    let folder: Int
+    var round: UInt32
+  }
+
+  // MARK: Observing
+
+  /// Takes in what was noticed of a file.
+  ///
+  /// - Parameter round: the number of the folder's listing that is under way or was the last.
+  package mutating func observe(
+    _ path: BytePath,
+    in folder: Int,
+    _ observation: CandidateObservation,
+    round: UInt32,
+    at moment: Moment
+  ) {
+    if let export = TemporaryNames.export(ofSidecar: path) { reconsider(export, at: moment) }
+    if case .vanished = observation { return vanished(path) }
+    if case .listed(let identity) = observation, candidates[path] == nil,
+      recalls(path, identity, round: round)
+    {
+      return
+    }
+    if candidates[path] == nil {
+      candidates[path] = newcomer(path, folder, round, at: moment)
+    }
+    let rules = folders[folder].rules
+    update(path) { candidate in
+      candidate.round = round
+      candidate.take(observation, rules, at: moment)
+    }
+  }
+
+  private func newcomer(
+    _ path: BytePath,
+    _ folder: Int,
+    _ round: UInt32,
+    at moment: Moment
+  ) -> Candidate {
+    var candidate = Candidate(folder: folder, round: round, at: moment)
+    let rules = folders[folder].rules
+    if let reason = TemporaryNames.reason(for: path.lastComponent, patterns: rules.ignore) {
+      candidate.enter(.misnamed(reason), wake: nil, at: moment)
+    } else {
+      candidate.restart(rules, at: moment)
+    }
+    return candidate
+  }
+
+  /// A sidecar has come or changed: what is held for it is looked at again.
+  private mutating func reconsider(_ export: BytePath, at moment: Moment) {
+    update(export) { candidate in
+      guard case .postponed = candidate.stage else { return }
+      candidate.enter(candidate.stage, wake: moment.elapsed, at: moment)
+    }
+  }
+
+  private mutating func vanished(_ path: BytePath) {
+    remembered.removeValue(forKey: Self.hash(path))
+    guard candidates[path]?.isInFlight != true else {
+      candidates[path]?.isGone = true
+      return
+    }
+    remove(path)
+  }
+
+  /// Directories were moved away or deleted, with everything below them. Takes time in the number of
+  /// candidates.
+  package mutating func vanished(below directories: [BytePath]) {
+    guard !directories.isEmpty else { return }
+    for path in candidates.keys where directories.contains(where: { path.isInside($0) }) {
+      vanished(path)
+    }
+  }
+
+  /// A folder was listed completely: what the round has not seen is gone.
+  package mutating func sweep(folder: Int, round: UInt32) {
+    for (path, candidate) in candidates where candidate.folder == folder && candidate.round < round
+    {
+      vanished(path)
+    }
+    remembered = remembered.filter { $0.value.folder != folder || $0.value.round >= round }
+  }
+
+  /// A folder is away: its files are no longer known to be there, nor to be gone.
+  package mutating func suspend(folder: Int) {
+    for (path, candidate) in candidates where candidate.folder == folder && !candidate.isInFlight {
+      candidates.removeValue(forKey: path)
+    }
+  }
+
+  /// Looks at a file at once, whatever was found before; false if it is not tracked.
+  package mutating func judgeAgain(_ path: BytePath, at moment: Moment) -> Bool {
+    guard let candidate = candidates[path] else { return false }
+    let rules = folders[candidate.folder].rules
+    update(path) { candidate in
+      if candidate.isInFlight {
+        candidate.isDirty = true
+      } else if case .misnamed = candidate.stage {
+        return
+      } else {
+        candidate.restart(rules, at: moment)
+        candidate.wake = moment.elapsed
+      }
+    }
+    return true
+  }
+
+  // MARK: Looking
+
+  /// The moment from which ``due(at:limit:)`` may have something, on the elapsed clock.
+  package var nextDue: Duration? { heap.earliest }
+
+  /// The looks that are due now, at most as many as asked for; each counts as begun.
+  package mutating func due(at moment: Moment, limit: Int) -> [Look] {
+    var looks: [Look] = []
+    while looks.count < limit, let (path, deadline) = heap.pop(dueAt: moment.elapsed) {
+      // An entry that a later one has replaced, or whose candidate is gone.
+      guard candidates[path]?.queued == deadline else { continue }
+      update(path) { candidate in
+        candidate.queued = nil
+        guard let wake = candidate.wake, wake <= moment.elapsed, !candidate.isInFlight else {
+          return
+        }
+        if case .incomplete(let reason) = candidate.stage {
+          candidate.enter(.refused(reason), wake: nil, at: moment)
+          return
+        }
+        let judged = candidate.look.map { (identity: $0.identity, verdict: $0.verdict) }
+        looks.append(Look(path: path, folder: candidate.folder, judged: judged))
+        candidate.enter(.examining, wake: nil, at: moment)
+      }
+    }
+    return looks
+  }
+
+  /// Takes in what a look found, and says whether to import now.
+  package mutating func examined(
+    _ path: BytePath,
+    _ finding: CandidateFinding,
+    at moment: Moment
+  ) -> CandidateStep {
+    guard let candidate = candidates[path], case .examining = candidate.stage else { return .wait }
+    let rules = folders[candidate.folder].rules
+    switch finding {
+    case _ where candidate.isDirty:
+      update(path) { $0.restart(rules, at: moment) }
+    case .gone:
+      remove(path)
+    case _ where candidate.isGone:
+      remove(path)
+    case .known(let identifier, let identity):
+      finish(path, candidate, identifier, identity, "the library has it already")
+    case .irregular, .unreadable, .openForWriting, .judged:
+      update(path) { $0.take(finding, rules, at: moment) }
+    }
+    guard case .importing = candidates[path]?.stage else { return .wait }
+    return .importNow
+  }
+
+  /// Takes in how an import ended.
+  package mutating func imported(_ path: BytePath, _ outcome: ImportOutcome, at moment: Moment) {
+    guard let candidate = candidates[path], case .importing = candidate.stage else { return }
+    let rules = folders[candidate.folder].rules
+    if case .imported(let identifier) = outcome {
+      finish(path, candidate, identifier, candidate.identity, nil)
+      guard candidate.isDirty, !candidate.isGone else { return }
+      // It changed after it was taken: the next look tells whether its content did.
+      let closed = CandidateObservation.changed(closed: candidate.isClosed)
+      return observe(path, in: candidate.folder, closed, round: candidate.round, at: moment)
+    }
+    if candidate.isGone { return remove(path) }
+    update(path) { $0.take(outcome, rules, at: moment) }
+  }
+
+  // MARK: Telling
+
+  /// The changes of state since the last call, in order.
+  package mutating func takeChanges() -> [CandidateChange] {
+    defer { changes = [] }
+    return changes
+  }
+
+  // MARK: Keeping
+
+  /// Changes a candidate in place, tells its new state, and puts its next moment in the heap.
+  private mutating func update(_ path: BytePath, _ body: (inout Candidate) -> Void) {
+    guard let index = candidates.index(forKey: path) else { return }
+    body(&candidates.values[index])
+    if let wake = candidates.values[index].wake,
+      candidates.values[index].queued.map({ wake < $0 }) ?? true
+    {
+      candidates.values[index].queued = wake
+      heap.add(path, at: wake)
+    }
+    guard let shown = candidates.values[index].shown else { return }
+    let candidate = candidates.values[index]
+    guard shown.state != candidate.announced || shown.reason != candidate.announcedReason else {
+      return
+    }
+    candidates.values[index].announced = shown.state
+    candidates.values[index].announcedReason = shown.reason
+    tell(path, candidate.folder, shown.state, shown.reason)
+  }
+
+  private mutating func tell(
+    _ path: BytePath,
+    _ folder: Int,
+    _ state: CandidateState,
+    _ reason: String?,
+    _ identifier: LocalIdentifier? = nil
+  ) {
+    changes.append(
+      CandidateChange(
+        path: path,
+        folder: folders[folder].path,
+        state: state,
+        reason: reason,
+        localIdentifier: identifier
+      )
+    )
+  }
+
+  private mutating func remove(_ path: BytePath) {
+    guard let candidate = candidates.removeValue(forKey: path) else { return }
+    if candidate.announced != nil { tell(path, candidate.folder, .unknown, "the file is gone") }
+  }
+
+  private mutating func finish(
+    _ path: BytePath,
+    _ candidate: Candidate,
+    _ identifier: LocalIdentifier,
+    _ identity: FileIdentity?,
+    _ reason: String?
+  ) {
+    candidates.removeValue(forKey: path)
+    tell(path, candidate.folder, .imported, reason, identifier)
+    guard let identity, !candidate.isGone, !candidate.isDirty else { return }
+    remembered[Self.hash(path)] = Remembered(
+      fingerprint: Self.hash(identity),
+      folder: candidate.folder,
+      round: candidate.round
+    )
+  }
+
+  private mutating func recalls(
+    _ path: BytePath,
+    _ identity: FileIdentity,
+    round: UInt32
+  ) -> Bool {
+    let key = Self.hash(path)
+    guard remembered[key]?.fingerprint == Self.hash(identity) else { return false }
+    remembered[key]?.round = round
+    return true
+  }
+
+  /// 64 bits under the process's own key. A file would be missed only if both its path and its
+  /// identity met those of another file: 128 bits.
+  private static func hash(_ value: some Hashable) -> UInt64 {
+    var hasher = Hasher()
+    hasher.combine(value)
+    return UInt64(bitPattern: Int64(hasher.finalize()))
+  }
+}

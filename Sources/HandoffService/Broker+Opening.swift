@@ -1,0 +1,81 @@
+import AssetLibrary
+import Destinations
+import DropFolders
+package import HandoffConfig
+import HandoffControl
+import HandoffCore
+package import HandoffLog
+import HandoffProtocol
+import Ledger
+import LinuxSystem
+import MediaProbe
+import Paths
+
+extension Broker {
+  /// Opens everything that a broker stands on; nothing runs yet.
+  ///
+  /// - Parameters:
+  ///   - configuration: decoded without problems.
+  ///   - programs: where the probe and the plugins are.
+  ///   - environment: this process's, of which receivers get what their destination names.
+  ///   - logger: hears of everything.
+  /// - Throws: ``ServiceError``, or what the ledger, the library or the system says.
+  package static func open(
+    _ configuration: Configuration,
+    programs: Programs,
+    environment: [String: String],
+    logger: Logger
+  ) async throws -> Broker {
+    if let problem = configuration.unsupportedProblems.first {
+      throw ServiceError(.unsupported, problem.description)
+    }
+    let state = StateFolder(configuration.broker.state)
+    try Directory.create(state.path, permissions: 0o700)
+    let lock = try BrokerLock(state)
+    let dispatch = DispatchSignals(configuration.destinations.map(\.name))
+    let ledger = try await Ledger.open(
+      directory: state.path,
+      logger: logger,
+      now: SystemClock.now,
+      onCommit: { dispatch.signal($0) }
+    )
+    let hasAssets = try await !ledger.counts().assets.isEmpty
+    let library = try await AssetLibrary.open(
+      at: configuration.library.path,
+      logger: logger,
+      whenMissing: hasAssets ? .refuse : .create
+    )
+    let opened = OpenedParts(
+      configuration: configuration,
+      state: state,
+      ledger: ledger,
+      library: library,
+      probe: MediaProbe(executable: programs.probe, logger: logger),
+      leases: try await LeaseKeeper(),
+      dispatch: dispatch,
+      stop: StopState(),
+      host: try await receiverHost(configuration, state, programs, environment, logger),
+      logger: logger
+    )
+    return try await opened.broker(lock)
+  }
+
+  private static func receiverHost(
+    _ configuration: Configuration,
+    _ state: StateFolder,
+    _ programs: Programs,
+    _ environment: [String: String],
+    _ logger: Logger
+  ) async throws -> ReceiverHost {
+    let searchPath = environment["PATH"] ?? ReceiverHost.defaultSearchPath
+    return ReceiverHost(
+      programs: programs.folder,
+      base: configuration.file.parent,
+      environment: environment,
+      support: await ContainmentSupport.find(searchPath: searchPath),
+      system: try SystemLayout.current(),
+      hidden: [state.path, configuration.library.path],
+      logger: logger
+    )
+  }
+}

@@ -1,0 +1,94 @@
+import AssetLibrary
+import Destinations
+import DropFolders
+import HandoffConfig
+import HandoffControl
+import HandoffCore
+import HandoffLog
+import HandoffProtocol
+import Ledger
+package import LinuxSystem
+import MediaProbe
+import Paths
+
+/// The broker: everything composed, in the order in which it starts.
+package struct Broker: Sendable {
+  let configuration: Configuration
+  let state: StateFolder
+  /// Held as long as the broker lives.
+  let lock: BrokerLock
+  let ledger: Ledger
+  let library: AssetLibrary
+  let probe: MediaProbe
+  let watcher: DropFolderWatcher
+  let stages: Stages
+  let questions: ControlQuestions
+  let stop: StopState
+  let logger: Logger
+
+  /// Runs until a stop signal, then drains: no new work starts, what runs may end, and what does not
+  /// end in time is ended and recovered at the next start.
+  ///
+  /// - Parameters:
+  ///   - signals: SIGTERM and SIGINT stop.
+  ///   - ready: called once everything is watched and listed.
+  /// - Throws: what the service cannot go on without.
+  package func run(
+    stopping signals: SignalSequence,
+    ready: @escaping @Sendable () -> Void
+  ) async throws {
+    try await stages.recovery.run()
+    let sequence = StopSequence(signals: signals, stop: stop, logger: logger)
+    let outcome = await outcome(sequence, ready: ready)
+    await probe.shutdown()
+    try await ledger.close()
+    try outcome.get()
+    logger.info("Stopped")
+  }
+
+  private enum Part: Sendable {
+    case service
+    case stopped
+  }
+
+  private func outcome(
+    _ sequence: StopSequence,
+    ready: @escaping @Sendable () -> Void
+  ) async -> Result<Void, any Error> {
+    do {
+      try await withThrowingTaskGroup(of: Part.self) { group in
+        group.addTask {
+          try await serve(ready: ready)
+          return .service
+        }
+        group.addTask {
+          await sequence.run()
+          return .stopped
+        }
+        defer { group.cancelAll() }
+        // Either everything has ended in time, or what still runs is cancelled.
+        _ = try await group.next()
+      }
+      return .success(())
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  private func serve(ready: @escaping @Sendable () -> Void) async throws {
+    let server = try ControlServer(state.socket, logger: logger, answer: questions.answer)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await stop.untilDraining { try await watcher.run() } }
+      group.addTask { try await stop.untilDraining { try await server.run() } }
+      group.addTask { await stages.expiry.run() }
+      for stage in stages.exec { group.addTask { await stage.run() } }
+      for stage in stages.plugins { group.addTask { await stage.run() } }
+      group.addTask {
+        await watcher.started()
+        logger.info("Ready")
+        ready()
+      }
+      try await group.waitForAll()
+    }
+  }
+}

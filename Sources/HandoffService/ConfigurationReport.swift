@@ -1,0 +1,98 @@
+import Glibc
+package import HandoffConfig
+import HandoffCore
+import LinuxSystem
+import Paths
+
+/// What `handoff check` says of a right configuration: how many full copies of a video it keeps, and what
+/// a first start would find.
+package struct ConfigurationReport: Encodable, Sendable {
+  package struct Folder: Encodable, Sendable {
+    package let path: String
+    /// Regular files at any depth that are no ignored name.
+    package let files: Int
+    package let bytes: Int64
+    /// Full copies of each video once all its handoffs are done.
+    package let fullCopies: Int
+    /// The same in words.
+    package let copies: String
+
+    private enum CodingKeys: String, CodingKey {
+      case path
+      case files
+      case bytes
+      case fullCopies = "full_copies"
+      case copies
+    }
+  }
+
+  package let folders: [Folder]
+  package let warnings: [String]
+
+  package init(_ configuration: Configuration) throws {
+    var warnings: [String] = []
+    var folders: [Folder] = []
+    for settings in configuration.dropFolders {
+      let found = FolderCensus(settings)
+      warnings += found.problems
+      let copies = Self.copies(settings, configuration)
+      folders.append(
+        Folder(
+          path: settings.path.lossyText,
+          files: found.files,
+          bytes: found.bytes,
+          fullCopies: copies.count,
+          copies: copies.count == 1
+            ? "1 full copy of each video: \(copies[0])"
+            : "\(copies.count) full copies of each video: \(copies.joined(separator: ", "))"
+        )
+      )
+    }
+    self.folders = folders
+    self.warnings = warnings + configuration.unsupportedProblems.map(\.description)
+  }
+
+  /// Where a full copy stays.
+  ///
+  /// Only the archive plugin is known to keep one; other receivers are their own.
+  private static func copies(
+    _ settings: DropFolderSettings,
+    _ configuration: Configuration
+  ) -> [String] {
+    let archives = configuration.destinations.filter { destination in
+      (settings.handoff + settings.syncPublishTo).contains(destination.name)
+        && destination.command.first.map { BytePath($0).lastComponent } == "handoff-archive"
+    }
+    let original = settings.original == .remove ? [] : ["original"]
+    return original + ["library"] + archives.map { "destination \($0.name)" }
+  }
+}
+
+/// Counts what a drop folder holds, without opening any file.
+private struct FolderCensus {
+  private(set) var files = 0
+  private(set) var bytes: Int64 = 0
+  private(set) var problems: [String] = []
+
+  init(_ settings: DropFolderSettings) {
+    count(settings.path, recursive: settings.recursive)
+  }
+
+  private mutating func count(_ folder: BytePath, recursive: Bool) {
+    do {
+      for entry in try Directory.entries(of: folder) {
+        let path = folder.appending(entry.name)
+        switch entry.kind {
+        case .directory where recursive && TemporaryNames.reason(forFolder: entry.name) == nil:
+          count(path, recursive: true)
+        case .regular where TemporaryNames.reason(for: entry.name) == nil:
+          files += 1
+          bytes += try FileStatus.of(path)?.size ?? 0
+        case .directory, .regular, .symbolicLink, .other: break
+        }
+      }
+    } catch {
+      problems.append("\(error)")
+    }
+  }
+}

@@ -1,0 +1,122 @@
+import DropFolders
+import Glibc
+import HandoffConfig
+import HandoffControl
+import HandoffCore
+import HandoffProtocol
+import Ledger
+import Paths
+
+/// Answers what the command line asks of the running broker.
+struct ControlQuestions: Sendable {
+  let configuration: Configuration
+  let ledger: Ledger
+  let watcher: DropFolderWatcher
+  let health: [DestinationHealth]
+  let handImport: HandImport
+  let changes: ChangeBroadcast
+  let delivery: DeliveryPreparation
+  let now: @Sendable () -> Timestamp
+
+  func answer(_ method: ControlMethod, _ parameters: JSONValue?) async throws -> JSONValue {
+    switch method {
+    case .status: try WireCoder.value(try await status())
+    case .why:
+      try WireCoder.value(try await why(WireCoder.document(WhyParameters.self, from: parameters)))
+    case .importFile:
+      try WireCoder.value(
+        try await handImport.run(WireCoder.document(ImportParameters.self, from: parameters))
+      )
+    case .send:
+      try WireCoder.value(try await send(WireCoder.document(SendParameters.self, from: parameters)))
+    case .wait:
+      try WireCoder.value(try await wait(WireCoder.document(WaitParameters.self, from: parameters)))
+    }
+  }
+
+  private func why(_ parameters: WhyParameters) async throws -> WhyReport {
+    for path in [parameters.path, resolved(parameters.path)] {
+      if let report = await watcher.report(for: path) { return WhyReport(report) }
+      if let identifier = try await ledger.identifier(lastSightedAt: path) {
+        return WhyReport(path, state: "imported", localIdentifier: identifier)
+      }
+    }
+    let isInside = configuration.dropFolders.contains { parameters.path.isInside($0.path) }
+    return WhyReport(
+      parameters.path,
+      state: "unknown",
+      reason: isInside ? "there is no such file" : "it lies in no drop folder"
+    )
+  }
+
+  private func status() async throws -> StatusReport {
+    let counts = try await ledger.counts()
+    let waiting = try await ledger.handoffs(status: .pending)
+    var needsPerson: [Handoff] = []
+    for status in [HandoffStatus.outcomeUnknown, .needsUser] {
+      needsPerson += try await ledger.handoffs(status: status, limit: 100)
+    }
+    let candidates = await watcher.candidates()
+    return StatusReport(
+      version: Version.text,
+      pid: getpid(),
+      folders: await watcher.folders().map(StatusReport.Folder.init),
+      candidates: candidates.map(WhyReport.init),
+      destinations: health.map { health in
+        let shown = health.shown
+        return StatusReport.Destination(
+          name: health.name,
+          status: shown.status,
+          containment: health.containment,
+          inFlight: health.inFlight.value,
+          waiting: waiting.count { $0.destination == health.name },
+          detail: shown.detail
+        )
+      },
+      counts: counts.shown,
+      needsPerson: needsPerson.map(HandoffReport.init)
+    )
+  }
+
+  private func wait(_ parameters: WaitParameters) async throws -> HandoffReport {
+    guard let id = Handoff.ID(parameters.handoffID) else {
+      throw ControlError(.notFound, "there is no handoff \(parameters.handoffID)")
+    }
+    return try await changes.wait(for: id) {
+      guard let handoff = try await ledger.handoff(id) else {
+        throw ControlError(.notFound, "there is no handoff \(id)")
+      }
+      let needsPerson = [.outcomeUnknown, .needsUser].contains(handoff.status)
+      return handoff.status.isFinal || needsPerson ? HandoffReport(handoff) : nil
+    }
+  }
+
+  private func send(_ parameters: SendParameters) async throws -> HandoffReport {
+    let order = try SendOrder(parameters, configuration, now: now()).order
+    if parameters.dryRun { return try await dryRun(order) }
+    do {
+      let (handoff, _) = try await ledger.create(order, again: parameters.again)
+      return HandoffReport(handoff)
+    } catch let error as LedgerError {
+      throw ControlError(error.isAboutNothing ? .notFound : .refused, error.description)
+    }
+  }
+
+  /// The sender's checks, without a handoff: nothing is recorded, granted or submitted.
+  private func dryRun(_ order: HandoffOrder) async throws -> HandoffReport {
+    var handoff = Handoff(
+      id: Handoff.ID(row: 0),
+      destination: order.destination,
+      localIdentifiers: order.localIdentifiers,
+      status: .pending,
+      createdAt: now()
+    )
+    let constraints = configuration.destination(order.destination)?.constraints ?? Constraints()
+    switch try await delivery.check(handoff, constraints: constraints) {
+    case .ready: break
+    case .refuse(let error): throw ControlError(.refused, "\(error.code): \(error.message)")
+    case .wait(let waiting): handoff.waiting = waiting
+    }
+    return HandoffReport(handoff)
+  }
+}

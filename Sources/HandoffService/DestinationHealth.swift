@@ -1,0 +1,46 @@
+import HandoffProtocol
+import Synchronization
+
+/// How one destination is, for `status`.
+final class DestinationHealth: Sendable {
+  enum Condition: Sendable {
+    case starting
+    case up
+    case down(String)
+    case circuitOpen(String)
+  }
+
+  private struct State {
+    var condition = Condition.starting
+    var containment = "not started"
+  }
+
+  let name: DestinationName
+  let inFlight = Counter()
+  private let state = Mutex(State())
+
+  init(_ name: DestinationName) {
+    self.name = name
+  }
+
+  var condition: Condition { state.withLock(\.condition) }
+  var containment: String { state.withLock(\.containment) }
+
+  func set(_ condition: Condition) {
+    state.withLock { $0.condition = condition }
+  }
+
+  func setContainment(_ containment: String) {
+    state.withLock { $0.containment = containment }
+  }
+
+  /// The word of CONTRACT.md and what stands behind it.
+  var shown: (status: String, detail: String?) {
+    switch condition {
+    case .starting: ("down", "starting")
+    case .up: ("up", nil)
+    case .down(let reason): ("down", reason)
+    case .circuitOpen(let reason): ("circuit_open", reason)
+    }
+  }
+}

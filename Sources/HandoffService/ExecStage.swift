@@ -1,0 +1,57 @@
+import Destinations
+import HandoffCore
+import HandoffLog
+import HandoffProtocol
+import Ledger
+import Paths
+
+/// Delivers the handoffs of one `exec` destination: a process for each.
+struct ExecStage: Sendable {
+  let settings: DestinationSettings
+  let receiver: ExecReceiver
+  let delivery: DeliveryPreparation
+  let ledger: Ledger
+  let results: ResultStage
+  let claims: ClaimLoop
+  let health: DestinationHealth
+  let now: @Sendable () -> Timestamp
+  let logger: Logger
+
+  /// Runs until the service drains and what was claimed has ended.
+  func run() async {
+    health.set(.up)
+    await claims.run(counting: health.inFlight) { claimed in await deliver(claimed) }
+  }
+
+  private func deliver(_ claimed: ClaimedHandoff) async {
+    let id = claimed.handoff.id
+    do {
+      switch try await delivery.prepare(claimed.handoff, constraints: settings.constraints) {
+      case .refuse(let error):
+        try await results.fail(id, error, side: .sender, retry: nil)
+      case .wait(let waiting):
+        try await ledger.release(id, leaseID: claimed.leaseID, waiting: waiting)
+      case .ready(let assets):
+        // From here on the receiver may act: a broker that dies now cannot know whether it did.
+        try await ledger.recordSubmission(
+          id,
+          leaseID: claimed.leaseID,
+          ceiling: now().advanced(by: settings.ceiling)
+        )
+        let result = await receiver.deliver(claimed.request, assets: assets.map(\.path))
+        try await record(result)
+      }
+    } catch {
+      // The row keeps its status; recovery at the next start, or the lease's end, takes it up again.
+      logger.error(
+        "A handoff could not be carried on",
+        [.handoffID: id.description, .destination: settings.name.text, .error: "\(error)"]
+      )
+    }
+  }
+
+  /// The write must survive the stop that ended the receiver, so it has a task of its own, awaited at once.
+  private func record(_ result: HandoffResult) async throws {
+    _ = try await Task { try await results.take(result, from: settings) }.value
+  }
+}

@@ -1,0 +1,116 @@
+import AssetLibrary
+import DropFolders
+import HandoffConfig
+import HandoffCore
+import HandoffLog
+import HandoffProtocol
+import Ledger
+import Paths
+
+/// Takes each settled export into the library and the ledger, once.
+///
+/// The order is that of DESIGN.md section 5: resource durable, record, ledger row, and only then the
+/// source. A crash after any of them is recovered by the next sighting of the same file.
+struct ImportStage: Sendable {
+  let library: AssetLibrary
+  let ledger: Ledger
+  let sidecars: SidecarReader
+  let originals: OriginalStage
+  let receipts: ReceiptStage
+  let now: @Sendable () -> Timestamp
+  let logger: Logger
+
+  /// The asset that was made of a file, if it is still the file that was imported. Where a crash came
+  /// between the ledger's commit and the folder's policy for originals, the policy is carried out now.
+  func known(_ path: BytePath, _ identity: FileIdentity) async throws -> LocalIdentifier? {
+    let identifier = try await ledger.identifier(sightedAt: path, identity: identity)
+    if let identifier { await originals.sawAgain(identifier, at: path) }
+    return identifier
+  }
+
+  func take(_ export: SettledExport) async -> ImportOutcome {
+    let sidecar: SidecarReader.Found?
+    do {
+      sidecar = try await sidecars.read(for: export.path, in: export.folder)
+    } catch let error as ConfigurationError {
+      return .held(
+        reason: "its sidecar is invalid: \(error.description)",
+        state: .waitingSidecar,
+        upTo: nil
+      )
+    } catch {
+      return failure(error)
+    }
+    do {
+      let resource = try await library.importResource(
+        from: export.file,
+        path: export.path,
+        expecting: export.identity,
+        mode: export.folder.takesSource ? .take : .copy,
+        isStillGood: { !export.isBroken }
+      )
+      return .imported(try await record(resource, of: export, with: sidecar))
+    } catch let error as LibraryError where error.code == .sourceChanged {
+      return .changed
+    } catch {
+      return failure(error)
+    }
+  }
+
+  private func record(
+    _ resource: ImportedResource,
+    of export: SettledExport,
+    with sidecar: SidecarReader.Found?
+  ) async throws -> LocalIdentifier {
+    let sighting = Sighting(
+      path: export.path,
+      folder: export.folder.path,
+      identity: export.identity,
+      seenAt: now()
+    )
+    let asset = Asset(
+      digest: resource.digest,
+      size: resource.size,
+      facts: export.facts,
+      importedAt: sighting.seenAt,
+      sources: [sighting]
+    )
+    try await library.writeRecord(asset)
+    let route = FolderRoute(
+      export: export.path,
+      folder: export.folder,
+      sidecar: sidecar?.sidecar
+    )
+    let record = try await ledger.recordImport(
+      asset: asset,
+      sighting: sighting,
+      orders: route.orders(for: [asset.localIdentifier]).map { order in
+        var order = order
+        order.publishAt = route.publishAt?.inHostZone
+        return order
+      },
+      sidecar: sidecar.map { ConsumedSidecar(path: $0.path, identity: $0.identity) },
+      holdingSuperseded: export.folder.onSupersede == .hold
+    )
+    logger.notice(
+      record.isNewAsset ? "Imported an export" : "Saw the content of an asset again",
+      [
+        .exportPath: export.path.displayText, .assetID: record.localIdentifier.text,
+        .sha256: asset.digest.hex, .size: String(asset.size), .detail: "\(resource.method)",
+      ]
+    )
+    await originals.imported(asset, from: sighting, in: export.folder)
+    if sidecar != nil { await receipts.write(forAsset: record.localIdentifier) }
+    return record.localIdentifier
+  }
+
+  /// Nothing is lost by a failure: the export stays where it is, and the attempt is made again.
+  private func failure(_ error: any Error) -> ImportOutcome {
+    let code = (error as? LibraryError)?.code
+    return .failed(
+      reason: "\(error)",
+      state: code == .noSpace ? .noSpace : code == .sourceUnreadable ? .unreadable : .importing,
+      mayPass: true
+    )
+  }
+}

@@ -1,0 +1,71 @@
+package import HandoffConfig
+package import HandoffControl
+package import HandoffCore
+package import HandoffProtocol
+import Ledger
+package import Paths
+
+/// Which handoffs to list; what is not set limits nothing.
+package struct HandoffFilter: Sendable {
+  package var status: HandoffStatus?
+  package var destination: DestinationName?
+  package var since: Timestamp?
+  package var limit: Int?
+
+  package init() {}
+}
+
+/// Reads the ledger for people and scripts, whether or not a broker runs.
+///
+/// Where there has never been a ledger, there is nothing in it.
+package struct LedgerQueries: Sendable {
+  private let ledger: LedgerReader?
+
+  /// Opens the ledger of a configuration for reading.
+  package static func open(_ configuration: Configuration) async throws -> LedgerQueries {
+    do {
+      let state = configuration.broker.state
+      return LedgerQueries(ledger: try await Ledger.openForReading(directory: state))
+    } catch LedgerError.missing {
+      return LedgerQueries(ledger: nil)
+    }
+  }
+
+  /// All assets, in the order of their import.
+  package func assets() async throws -> [AssetReport] {
+    try await ledger?.assets().map(AssetReport.init) ?? []
+  }
+
+  package func asset(_ identifier: LocalIdentifier) async throws -> AssetReport? {
+    try await ledger?.asset(identifier).map(AssetReport.init)
+  }
+
+  package func handoff(_ id: Handoff.ID) async throws -> HandoffReport? {
+    try await ledger?.handoff(id).map(HandoffReport.init)
+  }
+
+  /// Newest first.
+  package func handoffs(_ filter: HandoffFilter) async throws -> [HandoffReport] {
+    let handoffs = try await ledger?.handoffs(
+      status: filter.status,
+      destination: filter.destination,
+      since: filter.since,
+      limit: filter.limit ?? .max
+    )
+    return handoffs?.map(HandoffReport.init) ?? []
+  }
+
+  /// All that have not ended, newest first.
+  package func openHandoffs() async throws -> [HandoffReport] {
+    try await handoffs(HandoffFilter()).filter { !$0.status.isFinal }
+  }
+
+  /// The asset that a path held when it was last seen.
+  package func identifier(lastSightedAt path: BytePath) async throws -> LocalIdentifier? {
+    try await ledger?.identifier(lastSightedAt: path)
+  }
+
+  package func close() async throws {
+    try await ledger?.close()
+  }
+}

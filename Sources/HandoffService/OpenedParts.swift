@@ -1,0 +1,223 @@
+import AssetLibrary
+import Destinations
+import DropFolders
+import HandoffConfig
+import HandoffCore
+import HandoffLog
+import HandoffProtocol
+import Ledger
+import LinuxSystem
+import MediaProbe
+import Paths
+
+/// What a broker stands on, opened; makes the stages from it.
+struct OpenedParts: Sendable {
+  let configuration: Configuration
+  let state: StateFolder
+  let ledger: Ledger
+  let library: AssetLibrary
+  let probe: MediaProbe
+  let leases: LeaseKeeper
+  let dispatch: DispatchSignals
+  let stop: StopState
+  let host: ReceiverHost
+  let logger: Logger
+  let changes = ChangeBroadcast()
+  let files = BlockingThread("files")
+
+  func broker(_ lock: BrokerLock) async throws -> Broker {
+    let health = configuration.destinations.map { DestinationHealth($0.name) }
+    let watcher = makeWatcher()
+    return Broker(
+      configuration: configuration,
+      state: state,
+      lock: lock,
+      ledger: ledger,
+      library: library,
+      probe: probe,
+      watcher: watcher,
+      stages: try await makeStages(health),
+      questions: ControlQuestions(
+        configuration: configuration,
+        ledger: ledger,
+        watcher: watcher,
+        health: health,
+        handImport: HandImport(
+          library: library,
+          ledger: ledger,
+          probe: probe,
+          leases: leases,
+          files: files,
+          now: SystemClock.now,
+          logger: logger
+        ),
+        changes: changes,
+        delivery: delivery,
+        now: SystemClock.now
+      ),
+      stop: stop,
+      logger: logger
+    )
+  }
+
+  // MARK: Before the import
+
+  private func makeWatcher() -> DropFolderWatcher {
+    let intake = ImportStage(
+      library: library,
+      ledger: ledger,
+      sidecars: SidecarReader(
+        ledger: ledger,
+        callbacks: Set(configuration.callbacks.keys),
+        files: files
+      ),
+      originals: originals,
+      receipts: receipts,
+      now: SystemClock.now,
+      logger: logger
+    )
+    let narrator = CandidateNarrator(logger: logger)
+    return DropFolderWatcher(
+      folders: configuration.dropFolders,
+      control: state.watchControl,
+      keeper: leases,
+      surroundings: DropFolderWatcher.Surroundings(
+        probe: { [probe] file, size in await probe.verdict(for: file, size: size) },
+        known: { path, identity in try await intake.known(path, identity) },
+        importer: { export in await intake.take(export) },
+        observer: { change in narrator.tell(change) },
+        now: SystemClock.now
+      ),
+      logger: logger
+    )
+  }
+
+  private var originals: OriginalStage {
+    OriginalStage(
+      library: library,
+      ledger: ledger,
+      folders: Dictionary(configuration.dropFolders.map { ($0.path, $0) }) { first, _ in first },
+      logger: logger
+    )
+  }
+
+  private var receipts: ReceiptStage {
+    ReceiptStage(
+      ledger: ledger,
+      folders: Set(configuration.dropFolders.map(\.path)),
+      files: files,
+      logger: logger
+    )
+  }
+
+  // MARK: After it
+
+  private var delivery: DeliveryPreparation {
+    DeliveryPreparation(library: library, ledger: ledger)
+  }
+
+  private var results: ResultStage {
+    ResultStage(
+      library: library,
+      ledger: ledger,
+      originals: originals,
+      receipts: receipts,
+      changes: changes,
+      logger: logger
+    )
+  }
+
+  private func makeStages(_ health: [DestinationHealth]) async throws -> Stages {
+    var exec: [ExecStage] = []
+    var plugins: [PluginStage] = []
+    for (settings, health) in zip(configuration.destinations, health) {
+      let launch = try await launch(settings)
+      switch settings.transport {
+      case .exec: exec.append(execStage(settings, launch, health))
+      case .plugin: plugins.append(pluginStage(settings, launch, health))
+      case .http, .url, .file:
+        throw ServiceError(
+          .unsupported,
+          "transport \(settings.transport.rawValue) is not built yet"
+        )
+      }
+    }
+    let destinations = configuration.destinations.map { ($0.name, $0) }
+    return Stages(
+      recovery: RecoveryStage(
+        ledger: ledger,
+        library: library,
+        results: results,
+        destinations: Dictionary(uniqueKeysWithValues: destinations),
+        logger: logger
+      ),
+      expiry: ExpiryStage(ledger: ledger, results: results, stop: stop, logger: logger),
+      exec: exec,
+      plugins: plugins
+    )
+  }
+
+  private func launch(_ settings: DestinationSettings) async throws -> ReceiverLaunch {
+    let work = state.work(settings.name)
+    try Directory.create(work, permissions: 0o700)
+    let grants = try await library.grantsFolder(destination: settings.name)
+    return ReceiverLaunch(
+      settings: settings,
+      host: host,
+      folders: ReceiverFolders(work: work, grants: grants)
+    )
+  }
+
+  private func claims(_ settings: DestinationSettings) -> ClaimLoop {
+    ClaimLoop(
+      destination: settings.name,
+      concurrency: settings.concurrency,
+      ledger: ledger,
+      signal: dispatch[settings.name] ?? WakeSignal(),
+      stop: stop,
+      now: SystemClock.now,
+      logger: logger
+    )
+  }
+
+  private func execStage(
+    _ settings: DestinationSettings,
+    _ launch: ReceiverLaunch,
+    _ health: DestinationHealth
+  ) -> ExecStage {
+    ExecStage(
+      settings: settings,
+      receiver: ExecReceiver(launch: launch),
+      delivery: delivery,
+      ledger: ledger,
+      results: results,
+      claims: claims(settings),
+      health: health,
+      now: SystemClock.now,
+      logger: logger
+    )
+  }
+
+  private func pluginStage(
+    _ settings: DestinationSettings,
+    _ launch: ReceiverLaunch,
+    _ health: DestinationHealth
+  ) -> PluginStage {
+    let parts = PluginSession.Parts(
+      settings: settings,
+      delivery: delivery,
+      ledger: ledger,
+      results: results,
+      claims: claims(settings),
+      now: SystemClock.now,
+      logger: logger
+    )
+    return PluginStage(
+      launch: launch,
+      parts: parts,
+      health: health,
+      stop: stop,
+      logger: logger
+    )
+  }
+}

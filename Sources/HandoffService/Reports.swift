@@ -1,0 +1,58 @@
+import DropFolders
+import HandoffControl
+import HandoffCore
+import Ledger
+import Paths
+
+extension WhyReport {
+  /// What detection knows of one file.
+  init(_ report: CandidateReport) {
+    self.init(
+      report.path,
+      state: report.state.rawValue,
+      reason: report.reason,
+      evidence: report.evidence,
+      localIdentifier: report.localIdentifier
+    )
+  }
+}
+
+extension StatusReport.Folder {
+  /// One drop folder's line.
+  init(_ report: FolderReport) {
+    self.init(
+      path: report.path.lossyText,
+      mode: report.mode.rawValue,
+      watches: report.watches,
+      candidates: report.candidates,
+      degraded: report.degraded
+    )
+  }
+}
+
+extension LedgerCounts {
+  /// By status, with `assets.` or `handoffs.` before it.
+  var shown: [String: Int] {
+    var shown: [String: Int] = [:]
+    for (status, count) in assets { shown["assets.\(status.rawValue)"] = count }
+    for (status, count) in handoffs { shown["handoffs.\(status.rawValue)"] = count }
+    return shown
+  }
+}
+
+extension LedgerError {
+  /// What was asked for is not there, as opposed to not being allowed.
+  var isAboutNothing: Bool {
+    switch self {
+    case .unknownAsset, .unknownHandoff: true
+    case .notLocal, .missing, .vanished, .damaged, .unusable, .cut, .keyLost, .identifierCollision,
+      .assetDeleted, .leaseLost, .keyReused, .alreadySucceeded, .malformedOrder, .illegal:
+      false
+    }
+  }
+}
+
+extension DropFolderSettings {
+  /// The original may be taken into the library instead of being copied.
+  var takesSource: Bool { original == .remove && !originalWaitsForHandoffs }
+}

@@ -1,0 +1,23 @@
+import FoundationEssentials
+import HandoffCore
+import HandoffProtocol
+import Paths
+
+extension ResolvedAsset {
+  /// What a receiver is told of an asset that it was granted.
+  init(_ granted: GrantedAsset) {
+    let path = granted.path
+    self.init(
+      path: path.lossyText,
+      pathBytes: path.exactText == nil ? Data(path.bytes).base64EncodedString() : nil,
+      sha256: granted.asset.digest,
+      size: granted.asset.size
+    )
+    container = granted.asset.facts.container
+    videoCodec = granted.asset.facts.videoCodec
+    width = granted.asset.facts.width
+    height = granted.asset.facts.height
+    rotation = granted.asset.facts.rotation
+    duration = granted.asset.facts.duration
+  }
+}

@@ -1,0 +1,118 @@
+import AssetLibrary
+import HandoffCore
+import HandoffLog
+import HandoffProtocol
+import Ledger
+
+/// Takes results from receivers and from the broker itself into the ledger, once, and does what follows
+/// from the end of a handoff: grants end, receipts and originals are looked after, waiters are told.
+struct ResultStage: Sendable {
+  let library: AssetLibrary
+  let ledger: Ledger
+  let originals: OriginalStage
+  let receipts: ReceiptStage
+  let changes: ChangeBroadcast
+  let logger: Logger
+
+  /// Takes a result that came from a destination.
+  ///
+  /// - Throws: what the receiver is told: `already_consumed`, `unknown_state`, `wrong_destination` or
+  ///   `expired`; or the ledger's error, after which the receiver may send the result again.
+  func take(_ result: HandoffResult, from settings: DestinationSettings) async throws {
+    let consumption = try await ledger.consume(
+      result,
+      from: settings.name,
+      retry: settings.retry,
+      jitter: Double.random(in: 0...1)
+    )
+    switch consumption {
+    case .applied(let handoff), .retried(let handoff, _):
+      await follow(handoff)
+    case .alreadyConsumed: throw refusal(.alreadyConsumed, "this state token was used", settings)
+    case .unknownState: throw refusal(.unknownState, "no handoff has this state token", settings)
+    case .wrongDestination:
+      throw refusal(.wrongDestination, "the state token belongs to another destination", settings)
+    case .late:
+      throw refusal(.expired, "the handoff had ended; the result is kept as late", settings)
+    }
+  }
+
+  /// Records a failure that the broker itself found.
+  func fail(
+    _ id: Handoff.ID,
+    _ error: ResultError,
+    side: Handoff.Side,
+    retry: RetryPolicy?
+  ) async throws {
+    let consumption = try await ledger.recordBrokerFailure(
+      id,
+      error,
+      side: side,
+      retry: retry,
+      jitter: Double.random(in: 0...1)
+    )
+    switch consumption {
+    case .applied(let handoff), .retried(let handoff, _): await follow(handoff)
+    // A result came first: it counts, and this failure was none.
+    case .alreadyConsumed, .unknownState, .wrongDestination, .late: break
+    }
+  }
+
+  /// Records what a receiver said that it knows of a handoff, and its result where it has one.
+  func learn(_ knowledge: HandoffKnowledge, from settings: DestinationSettings) async throws {
+    if knowledge.standing == .finished, let result = knowledge.result {
+      return try await take(result, from: settings)
+    }
+    guard let id = Handoff.ID(knowledge.handoffID) else { return }
+    await follow(try await ledger.recordKnowledge(id, knowledge.standing))
+  }
+
+  /// What follows from a handoff's new status.
+  ///
+  /// The ledger has it already: nothing here can undo it.
+  func follow(_ handoff: Handoff) async {
+    var fields: [LogKey: String] = [
+      .handoffID: handoff.id.description, .destination: handoff.destination.text,
+      .status: handoff.status.rawValue,
+    ]
+    if let error = handoff.error {
+      fields[.errorCode] = error.code.text
+      fields[.detail] = error.message
+    }
+    logger.notice("A handoff moved on", fields)
+    if !handoff.status.isInFlight, handoff.status != .outcomeUnknown {
+      await endGrants(of: handoff)
+    }
+    if handoff.status == .succeeded {
+      for identifier in handoff.localIdentifiers { await originals.handedOff(identifier) }
+    }
+    await receipts.write(for: handoff)
+    changes.changed(handoff.id)
+  }
+
+  private func endGrants(of handoff: Handoff) async {
+    do {
+      try await library.endGrants(
+        destination: handoff.destination,
+        handoff: handoff.id.description
+      )
+    } catch {
+      logger.warning(
+        "The grants of a handoff are still there",
+        [.handoffID: handoff.id.description, .error: "\(error)"]
+      )
+    }
+  }
+
+  private func refusal(
+    _ code: ErrorCode,
+    _ message: String,
+    _ settings: DestinationSettings
+  ) -> ResultError {
+    logger.warning(
+      "A result was refused",
+      [.destination: settings.name.text, .errorCode: code.text, .detail: message]
+    )
+    return ResultError(code, message, effect: .none)
+  }
+}

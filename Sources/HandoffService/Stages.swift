@@ -1,0 +1,7 @@
+/// The stages after the import, each driven by the ledger.
+struct Stages: Sendable {
+  let recovery: RecoveryStage
+  let expiry: ExpiryStage
+  let exec: [ExecStage]
+  let plugins: [PluginStage]
+}

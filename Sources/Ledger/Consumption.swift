@@ -1,0 +1,52 @@
+package import HandoffCore
+package import HandoffProtocol
+
+/// What a result, or a failure that the broker found itself, has changed.
+package enum Consumption: Sendable {
+  /// It counted; the handoff as it is now. It has ended, or its outcome is unknown.
+  case applied(Handoff)
+  /// The attempt failed and left nothing behind; the next one is due then.
+  case retried(Handoff, at: Timestamp)
+  /// The handoff has ended with another result, or this attempt had its answer. Nothing changed.
+  case alreadyConsumed
+  /// No handoff has this token. Nothing changed.
+  case unknownState
+  /// The token belongs to a handoff of another destination. Nothing changed.
+  case wrongDestination
+  /// The handoff ended without a result (expired, withdrawn, given up): kept, and nothing else.
+  case late(Handoff)
+}
+
+/// A ``Consumption`` before the row is decoded.
+enum StoredConsumption: Sendable {
+  case applied(HandoffRow)
+  case retried(HandoffRow, at: Int64)
+  case alreadyConsumed
+  case unknownState
+  case wrongDestination
+  case late(HandoffRow)
+
+  func decoded() throws -> Consumption {
+    switch self {
+    case .applied(let row): .applied(try Handoff(row))
+    case .retried(let row, let at):
+      .retried(try Handoff(row), at: Timestamp(milliseconds: at))
+    case .alreadyConsumed: .alreadyConsumed
+    case .unknownState: .unknownState
+    case .wrongDestination: .wrongDestination
+    case .late(let row): .late(try Handoff(row))
+    }
+  }
+
+  /// The verdict's name in the table of results.
+  var verdict: String {
+    switch self {
+    case .applied: "applied"
+    case .retried: "retried"
+    case .alreadyConsumed: "already_consumed"
+    case .unknownState: "unknown_state"
+    case .wrongDestination: "wrong_destination"
+    case .late: "late"
+    }
+  }
+}

@@ -1,0 +1,177 @@
+import HandoffCore
+import HandoffProtocol
+import SQLite
+
+/// One row of `handoffs` with the identifiers of its assets, as it stands in the database: nothing
+/// is decoded that a transition does not need.
+struct HandoffRow: Sendable {
+  let id: Int64
+  let key: String?
+  let destination: String
+  /// Separated by spaces, in the order of the request.
+  let identifiers: String
+  let title: String?
+  let syncPublish: Bool
+  let callbackID: String?
+  let metadata: String?
+  let protocolVersion: Int64
+  let createdAt: Int64
+  let expiresAt: Int64?
+  let tokenRandom: [UInt8]
+  let tokenDigest: [UInt8]
+  let isVerified: Bool
+
+  var status: HandoffStatus
+  var waitingReason: String?
+  var waitingUntil: Int64?
+  var dueAt: Int64?
+  var ceilingAt: Int64?
+  var firstAttemptAt: Int64?
+  var submittedAt: Int64?
+  var finishedAt: Int64?
+  var attempts: Int64
+  var failures: Int64
+  var leaseID: Int64
+  var leaseUntil: Int64?
+  var result: String?
+  var output: String?
+  var error: StoredError?
+  var lateResults: Int64
+  var consumedAt: Int64?
+
+  /// An error as its columns have it.
+  struct StoredError: Sendable {
+    var code: String
+    var message: String
+    var effect: String
+    var retry: String
+    var retryAfter: Int64?
+    var remedy: String?
+    var identifier: String?
+    var side: String?
+  }
+
+  var handoffID: Handoff.ID { Handoff.ID(row: id) }
+
+  /// Why it waits, and until when; it is due then, at once without a reason, and never without a time.
+  mutating func wait(_ waiting: Handoff.Waiting?, now: Int64) {
+    waitingReason = waiting?.reason.rawValue
+    waitingUntil = waiting?.until?.milliseconds
+    dueAt = waiting == nil ? now : waitingUntil
+  }
+
+  /// No lease and no waiting reason any more.
+  mutating func endWaiting() {
+    waitingReason = nil
+    waitingUntil = nil
+    leaseUntil = nil
+  }
+}
+
+extension HandoffRow {
+  /// The columns in the order in which the initialiser reads them.
+  static let columns = """
+    id, key, destination, local_identifiers, title, sync_publish, callback_id, metadata,
+    protocol_version, created_at, expires_at, token_random, token_digest, is_verified, status,
+    waiting_reason, waiting_until, due_at, ceiling_at, first_attempt_at, submitted_at, finished_at,
+    attempts, failures, lease_id, lease_until, result, output, late_results, consumed_at,
+    error_code, error_message, error_effect, error_retry, error_retry_after_s, error_remedy,
+    error_identifier, error_side
+    """
+
+  init(_ row: borrowing Row) throws {
+    id = try row.integer(0)
+    key = try row.optionalText(1)
+    destination = try row.text(2)
+    identifiers = try row.text(3)
+    title = try row.optionalText(4)
+    syncPublish = try row.flag(5)
+    callbackID = try row.optionalText(6)
+    metadata = try row.optionalText(7)
+    protocolVersion = try row.integer(8)
+    createdAt = try row.integer(9)
+    expiresAt = try row.optionalInteger(10)
+    tokenRandom = try row.blob(11)
+    tokenDigest = try row.blob(12)
+    isVerified = try row.flag(13)
+    let statusText = try row.text(14)
+    guard let status = HandoffStatus(rawValue: statusText) else {
+      throw UnreadableRow(id: id, column: "status")
+    }
+    self.status = status
+    waitingReason = try row.optionalText(15)
+    waitingUntil = try row.optionalInteger(16)
+    dueAt = try row.optionalInteger(17)
+    ceilingAt = try row.optionalInteger(18)
+    firstAttemptAt = try row.optionalInteger(19)
+    submittedAt = try row.optionalInteger(20)
+    finishedAt = try row.optionalInteger(21)
+    attempts = try row.integer(22)
+    failures = try row.integer(23)
+    leaseID = try row.integer(24)
+    leaseUntil = try row.optionalInteger(25)
+    result = try row.optionalText(26)
+    output = try row.optionalText(27)
+    lateResults = try row.integer(28)
+    consumedAt = try row.optionalInteger(29)
+    error = row.isNull(30) ? nil : try StoredError(row, from: 30)
+  }
+
+  /// What a transition may change, for the statement that saves it.
+  var changes: [Value] {
+    [
+      .text(status.rawValue), .optional(waitingReason), .optional(waitingUntil), .optional(dueAt),
+      .optional(ceilingAt), .optional(firstAttemptAt), .optional(submittedAt),
+      .optional(finishedAt), .integer(attempts), .integer(failures), .integer(leaseID),
+      .optional(leaseUntil), .optional(result), .optional(output), .integer(lateResults),
+      .optional(consumedAt), .optional(error?.code), .optional(error?.message),
+      .optional(error?.effect), .optional(error?.retry), .optional(error?.retryAfter),
+      .optional(error?.remedy), .optional(error?.identifier), .optional(error?.side),
+    ]
+  }
+
+  /// Saves ``changes`` of the row `?25` if its status is still `?26`.
+  static let save = SQL(
+    """
+    UPDATE handoffs SET status = ?1, waiting_reason = ?2, waiting_until = ?3, due_at = ?4,
+      ceiling_at = ?5, first_attempt_at = ?6, submitted_at = ?7, finished_at = ?8, attempts = ?9,
+      failures = ?10, lease_id = ?11, lease_until = ?12, result = ?13, output = ?14,
+      late_results = ?15, consumed_at = ?16, error_code = ?17, error_message = ?18,
+      error_effect = ?19, error_retry = ?20, error_retry_after_s = ?21, error_remedy = ?22,
+      error_identifier = ?23, error_side = ?24
+    WHERE id = ?25 AND status = ?26
+    """
+  )
+}
+
+extension HandoffRow.StoredError {
+  init(_ row: borrowing Row, from column: Int) throws {
+    code = try row.text(column)
+    message = try row.optionalText(column + 1) ?? ""
+    effect = try row.text(column + 2)
+    retry = try row.text(column + 3)
+    retryAfter = try row.optionalInteger(column + 4)
+    remedy = try row.optionalText(column + 5)
+    identifier = try row.optionalText(column + 6)
+    side = try row.optionalText(column + 7)
+  }
+
+  init(_ error: ResultError, _ side: Handoff.Side) {
+    code = error.code.text
+    message = error.message
+    effect = error.effect.rawValue
+    retry = error.retry.rawValue
+    retryAfter = error.retryAfter.map(Int64.init)
+    remedy = error.remedy
+    identifier = error.localIdentifier?.text
+    self.side = side.rawValue
+  }
+}
+
+/// A row whose content this release cannot read, though the schema's checks let it in.
+struct UnreadableRow: Error, Hashable, Sendable, CustomStringConvertible {
+  let id: Int64
+  let column: String
+
+  var description: String { "row \(id): column \(column) cannot be read" }
+}

@@ -1,0 +1,175 @@
+package import HandoffCore
+package import HandoffProtocol
+import SQLite
+
+extension Ledger {
+  /// Claims handoffs that are due, the longest due first, and counts the attempt of each.
+  ///
+  /// - Parameters:
+  ///   - destination: whose handoffs.
+  ///   - limit: at most so many.
+  ///   - lease: how long the claim holds without a submission; after it ``expireDue()`` gives the
+  ///     handoff back.
+  package func claim(
+    destination: DestinationName,
+    limit: Int,
+    lease: Duration
+  ) async throws -> [ClaimedHandoff] {
+    let rows = try await write { transaction in
+      try transaction.claim(destination, limit: limit, lease: lease.wholeMilliseconds)
+    }
+    return try claimed(rows)
+  }
+
+  /// Records that the request is about to be sent: from here on the receiver may act.
+  ///
+  /// - Parameter ceiling: the moment after which the handoff can only be expired.
+  /// - Throws: ``LedgerError/leaseLost(_:)`` where the claim does not hold any more: do not send.
+  package func recordSubmission(
+    _ id: Handoff.ID,
+    leaseID: ClaimedHandoff.LeaseID,
+    ceiling: Timestamp? = nil
+  ) async throws {
+    try await write { transaction in
+      var row = try transaction.row(id)
+      guard row.status == .leased, row.leaseID == leaseID.number else {
+        throw LedgerError.leaseLost(id)
+      }
+      let now = transaction.now
+      try transaction.move(&row, .submit) { row in
+        row.submittedAt = now
+        row.ceilingAt = ceiling?.milliseconds
+      }
+      try transaction.submitAttempt(row)
+    }
+  }
+
+  /// Gives a claimed handoff back before anything was sent.
+  ///
+  /// - Parameter waiting: why it waits now; see ``setWaiting(_:_:)``.
+  package func release(
+    _ id: Handoff.ID,
+    leaseID: ClaimedHandoff.LeaseID,
+    waiting: Handoff.Waiting? = nil
+  ) async throws {
+    try await write { transaction in
+      var row = try transaction.row(id)
+      guard row.status == .leased, row.leaseID == leaseID.number else {
+        throw LedgerError.leaseLost(id)
+      }
+      let now = transaction.now
+      try transaction.move(&row, .release, detail: waiting?.reason.rawValue) { row in
+        row.wait(waiting, now: now)
+      }
+      try transaction.endAttempt(row, outcome: "released")
+    }
+  }
+
+  /// Gives back what was claimed when the broker ended, and returns what receivers may hold:
+  /// submitted and accepted handoffs, to be reconciled.
+  package func recoverAtStart() async throws -> [ClaimedHandoff] {
+    let rows = try await write { transaction in
+      for var row in try transaction.leasedRows() { try transaction.giveBack(&row) }
+      return try transaction.inFlightRows()
+    }
+    return try claimed(rows)
+  }
+
+  /// Rows with their tokens, which only the key can make.
+  func claimed(_ rows: [HandoffRow]) throws -> [ClaimedHandoff] {
+    guard !rows.isEmpty else { return [] }
+    var mint = try TokenMint(keys)
+    return try rows.map { row in
+      try ClaimedHandoff(row, token: try mint.token(row: row.id, random: row.tokenRandom))
+    }
+  }
+}
+
+extension LedgerTransaction {
+  fileprivate func claim(
+    _ destination: DestinationName,
+    limit: Int,
+    lease: Int64
+  ) throws -> [HandoffRow] {
+    let now = self.now
+    let lease = (id: nextSequence, until: now + lease)
+    var rows = try connection.rows(
+      Self.due,
+      [.text(destination.text), .integer(now), .integer(Int64(limit))]
+    ) { row in try HandoffRow(row) }
+    for index in rows.indices {
+      try claim(&rows[index], now, leaseID: lease.id, until: lease.until)
+    }
+    if !rows.isEmpty { touch(destination.text) }
+    return rows
+  }
+
+  private func claim(
+    _ row: inout HandoffRow,
+    _ now: Int64,
+    leaseID: Int64,
+    until: Int64
+  ) throws {
+    try move(&row, .claim) { row in
+      row.attempts += 1
+      row.firstAttemptAt = row.firstAttemptAt ?? now
+      row.leaseID = leaseID
+      row.leaseUntil = until
+    }
+    try connection.run(
+      Self.insertAttempt,
+      [.integer(row.id), .integer(row.attempts), .integer(now)]
+    )
+  }
+
+  fileprivate func submitAttempt(_ row: HandoffRow) throws {
+    try connection.run(
+      Self.submitAttempt,
+      [.optional(row.submittedAt), .integer(row.id), .integer(row.attempts)]
+    )
+  }
+
+  fileprivate func leasedRows() throws -> [HandoffRow] {
+    try connection.rows(Self.leased) { row in try HandoffRow(row) }
+  }
+
+  fileprivate func inFlightRows() throws -> [HandoffRow] {
+    try connection.rows(Self.inFlight) { row in try HandoffRow(row) }
+  }
+
+  /// Ends a claim that nobody holds any more; nothing was sent under it.
+  func giveBack(_ row: inout HandoffRow) throws {
+    let now = self.now
+    try move(&row, .release, kind: "recovered") { row in row.wait(nil, now: now) }
+    try endAttempt(row, outcome: "interrupted")
+  }
+
+  private static let due = SQL(
+    """
+    SELECT \(HandoffRow.columns) FROM handoffs
+    WHERE status = 'pending' AND destination = ?1 AND due_at <= ?2
+      AND (expires_at IS NULL OR expires_at > ?2)
+    ORDER BY due_at, id LIMIT ?3
+    """
+  )
+  private static let insertAttempt = SQL(
+    "INSERT INTO attempts (handoff, number, claimed_at) VALUES (?1, ?2, ?3)"
+  )
+  private static let submitAttempt = SQL(
+    "UPDATE attempts SET submitted_at = ?1 WHERE handoff = ?2 AND number = ?3"
+  )
+  private static let leased = SQL(
+    """
+    SELECT \(HandoffRow.columns) FROM handoffs WHERE status = 'leased'
+      AND finished_at IS NULL AND status <> 'pending'
+    ORDER BY id
+    """
+  )
+  private static let inFlight = SQL(
+    """
+    SELECT \(HandoffRow.columns) FROM handoffs WHERE status IN ('submitted', 'accepted')
+      AND finished_at IS NULL AND status <> 'pending'
+    ORDER BY id
+    """
+  )
+}

@@ -1,0 +1,84 @@
+package import HandoffCore
+package import HandoffProtocol
+package import Paths
+
+/// What an import has become in the ledger.
+package struct ImportRecord: Hashable, Sendable {
+  package let localIdentifier: LocalIdentifier
+  /// The content was not known before.
+  package let isNewAsset: Bool
+  /// The handoffs that were missing and have been made.
+  package let created: [Handoff.ID]
+  /// What the same path held before.
+  package let supersedes: LocalIdentifier?
+  /// The content had been deleted: it is back, and nothing was handed off by itself.
+  package let revived: Bool
+}
+
+/// A sidecar that an import has used up.
+package struct ConsumedSidecar: Hashable, Sendable {
+  package let path: BytePath
+  package let identity: FileIdentity
+
+  package init(path: BytePath, identity: FileIdentity) {
+    self.path = path
+    self.identity = identity
+  }
+}
+
+extension Ledger {
+  /// Records an import as one change: the asset unless it is known, the sighting, what the path held
+  /// before as superseded, and the handoffs that are missing.
+  ///
+  /// An automatic order is skipped where the asset was ever ordered automatically for the
+  /// destination. Pending handoffs of a superseded asset are held as `superseded` if so wished.
+  ///
+  /// - Throws: ``LedgerError/identifierCollision(_:)`` for another content with the same identifier.
+  package func recordImport(
+    asset: Asset,
+    sighting: Sighting,
+    orders: [HandoffOrder],
+    sidecar: ConsumedSidecar? = nil,
+    holdingSuperseded: Bool = true
+  ) async throws -> ImportRecord {
+    let prepared = try orders.map { try PreparedOrder($0) }
+    return try await write { transaction in
+      let known = try transaction.assetKey(asset.localIdentifier)
+      if let known, known.digest != asset.digest.bytes {
+        throw LedgerError.identifierCollision(asset.localIdentifier)
+      }
+      let revived = known?.status == Asset.Status.deleted.rawValue
+      let row = try transaction.place(asset, known)
+      let older = try transaction.see(sighting, asset: row)
+      var superseded: LocalIdentifier?
+      if let older, older != row {
+        superseded = try transaction.supersede(older, by: row, holding: holdingSuperseded)
+      }
+      if let sidecar { try transaction.consume(sidecar, asset: row) }
+      var created: [Handoff.ID] = []
+      if !revived {
+        for order in prepared {
+          if let id = try transaction.orderIfMissing(order) { created.append(id) }
+        }
+      }
+      return ImportRecord(
+        localIdentifier: asset.localIdentifier,
+        isNewAsset: known == nil,
+        created: created,
+        supersedes: superseded,
+        revived: revived
+      )
+    }
+  }
+
+  /// Records what has become of an asset's resource. An asset with open handoffs stays: see
+  /// ``LedgerReading/openHandoffs(ofAsset:)``.
+  package func setStatus(_ status: Asset.Status, of identifier: LocalIdentifier) async throws {
+    try await write { transaction in
+      guard let known = try transaction.assetKey(identifier) else {
+        throw LedgerError.unknownAsset(identifier)
+      }
+      if known.status != status.rawValue { try transaction.setStatus(status, of: known.row) }
+    }
+  }
+}

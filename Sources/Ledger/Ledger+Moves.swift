@@ -1,0 +1,224 @@
+package import HandoffCore
+package import HandoffProtocol
+import SQLite
+
+extension Ledger {
+  /// Records that the receiver has taken a handoff; false where it had ended before.
+  @discardableResult
+  package func recordAcceptance(_ id: Handoff.ID) async throws -> Bool {
+    try await write { transaction in
+      var row = try transaction.row(id)
+      if row.status.isFinal { return false }
+      if row.status != .accepted { try transaction.move(&row, .accept) }
+      return true
+    }
+  }
+
+  /// Records what a receiver said that it knows, where that moves the handoff: a `finished` one comes
+  /// through ``consume(_:from:retry:jitter:)``.
+  ///
+  /// - Returns: the handoff as it is now.
+  package func recordKnowledge(
+    _ id: Handoff.ID,
+    _ standing: HandoffKnowledge.Standing
+  ) async throws -> Handoff {
+    let row = try await write { transaction in
+      var row = try transaction.row(id)
+      if !row.status.isFinal { try transaction.apply(standing, to: &row) }
+      return row
+    }
+    return try Handoff(row)
+  }
+
+  /// Records that the destination waits for a person.
+  package func recordNeedOfUser(_ id: Handoff.ID) async throws -> Handoff {
+    try await move(id, .needUser)
+  }
+
+  /// Expires what is past its moment, gives back claims that ran out, and returns what has expired.
+  package func expireDue() async throws -> [Handoff] {
+    let rows = try await write { transaction in
+      for var row in try transaction.staleLeases() { try transaction.giveBack(&row) }
+      var expired: [HandoffRow] = []
+      for var row in try transaction.overdueRows() {
+        try transaction.expire(&row)
+        expired.append(row)
+      }
+      return expired
+    }
+    return try rows.map { try Handoff($0) }
+  }
+
+  /// Says why a pending handoff waits. It is claimed once the moment has come; without a moment, not
+  /// before it is said again; without a reason, at once.
+  ///
+  /// - Returns: false where it is not pending any more.
+  @discardableResult
+  package func setWaiting(_ id: Handoff.ID, _ waiting: Handoff.Waiting?) async throws -> Bool {
+    try await write { transaction in
+      var row = try transaction.row(id)
+      guard row.status == .pending else { return false }
+      row.wait(waiting, now: transaction.now)
+      try transaction.save(row, from: .pending)
+      transaction.touch(row.destination)
+      return true
+    }
+  }
+
+  /// Makes due at once what waits at a destination for one reason, and returns how many.
+  @discardableResult
+  package func endWaiting(
+    _ reason: WaitingReason,
+    destination: DestinationName
+  ) async throws -> Int {
+    try await write { transaction in
+      try transaction.endWaiting(reason, destination)
+    }
+  }
+
+  /// Ends a handoff as cancelled by its sender or an operator.
+  package func cancel(_ id: Handoff.ID) async throws -> Handoff {
+    try await move(id, .withdraw) { row in row.result = "cancelled" }
+  }
+
+  /// Takes a handoff for succeeded because an operator says so; a late success gives its output.
+  package func adopt(_ id: Handoff.ID) async throws -> Handoff {
+    let row = try await write { transaction in
+      var row = try transaction.row(id)
+      let late = try transaction.lateOutput(id.row)
+      try transaction.move(&row, .adopt) { row in
+        row.result = "success"
+        row.error = nil
+        row.output = late ?? row.output
+      }
+      return row
+    }
+    return try Handoff(row)
+  }
+
+  /// Asks for another attempt of a handoff that failed or whose outcome is unknown. Its token is the
+  /// same and counts again, so that the receiver can tell that it is the same work.
+  package func retry(_ id: Handoff.ID) async throws -> Handoff {
+    let row = try await write { transaction in
+      var row = try transaction.row(id)
+      let now = transaction.now
+      try transaction.move(&row, .retry) { row in
+        row.finishedAt = nil
+        row.result = nil
+        row.consumedAt = nil
+        row.ceilingAt = nil
+        row.failures = 0
+        row.firstAttemptAt = nil
+        row.wait(nil, now: now)
+      }
+      return row
+    }
+    return try Handoff(row)
+  }
+
+  private func move(
+    _ id: Handoff.ID,
+    _ event: HandoffEvent,
+    _ change: @escaping @Sendable (inout HandoffRow) -> Void = { _ in }
+  ) async throws -> Handoff {
+    let row = try await write { transaction in
+      var row = try transaction.row(id)
+      try transaction.move(&row, event, change)
+      return row
+    }
+    return try Handoff(row)
+  }
+}
+
+extension LedgerTransaction {
+  fileprivate func apply(
+    _ standing: HandoffKnowledge.Standing,
+    to row: inout HandoffRow
+  ) throws {
+    let now = self.now
+    switch standing {
+    case .notReceived:
+      try move(&row, .notReceived) { row in
+        row.wait(nil, now: now)
+        row.ceilingAt = nil
+      }
+      try endAttempt(row, outcome: "not_received")
+    case .working:
+      if row.status != .accepted { try move(&row, .accept) }
+    case .unknown:
+      if row.status != .outcomeUnknown { try move(&row, .loseTrack) }
+    case .finished:
+      break
+    }
+  }
+
+  /// Ends a handoff at its moment, with the last known effect.
+  func expire(_ row: inout HandoffRow) throws {
+    let wasSent = row.status != .pending && row.status != .leased
+    let effect = row.error.flatMap { Effect(rawValue: $0.effect) } ?? (wasSent ? .unknown : .none)
+    try move(&row, .expire) { row in
+      row.error = HandoffRow.StoredError(
+        ResultError(.expired, "no result came in time", effect: wasSent ? effect : .none),
+        .broker
+      )
+    }
+    if wasSent { try endAttempt(row, outcome: "expired") }
+  }
+
+  fileprivate func overdueRows() throws -> [HandoffRow] {
+    try connection.rows(Self.overdue, [.integer(now)]) { row in try HandoffRow(row) }
+  }
+
+  fileprivate func staleLeases() throws -> [HandoffRow] {
+    try connection.rows(Self.staleLeases, [.integer(now)]) { row in try HandoffRow(row) }
+  }
+
+  fileprivate func endWaiting(
+    _ reason: WaitingReason,
+    _ destination: DestinationName
+  ) throws -> Int {
+    let count = try connection.run(
+      Self.endWaiting,
+      [.text(destination.text), .text(reason.rawValue), .integer(now)]
+    )
+    if count > 0 { touch(destination.text) }
+    return count
+  }
+
+  fileprivate func lateOutput(_ handoff: Int64) throws -> String? {
+    try connection.first(Self.lateOutput, [.integer(handoff)]) { row in
+      try row.optionalText(0)
+    } ?? nil
+  }
+
+  // The limits bound how long one transaction holds up the others; the rest is found the next time.
+  private static let overdue = SQL(
+    """
+    SELECT \(HandoffRow.columns) FROM handoffs WHERE id IN (
+      SELECT id FROM handoffs WHERE expires_at <= ?1 AND expires_at IS NOT NULL
+        AND finished_at IS NULL
+      UNION SELECT id FROM handoffs WHERE ceiling_at <= ?1 AND ceiling_at IS NOT NULL
+        AND finished_at IS NULL)
+    ORDER BY id LIMIT 500
+    """
+  )
+  private static let staleLeases = SQL(
+    """
+    SELECT \(HandoffRow.columns) FROM handoffs WHERE status = 'leased' AND lease_until <= ?1
+      AND finished_at IS NULL AND status <> 'pending'
+    ORDER BY id LIMIT 500
+    """
+  )
+  private static let endWaiting = SQL(
+    """
+    UPDATE handoffs SET waiting_reason = NULL, waiting_until = NULL, due_at = ?3
+    WHERE status = 'pending' AND destination = ?1 AND waiting_reason = ?2
+    """
+  )
+  private static let lateOutput = SQL(
+    """
+    SELECT output FROM received_results WHERE handoff = ?1 AND result = 'success'
+      AND verdict = 'late' ORDER BY id DESC LIMIT 1
+    """
+  )
+}

@@ -1,0 +1,49 @@
+package import HandoffCore
+package import HandoffProtocol
+
+extension Ledger {
+  /// Takes a result: the token is checked, and consumed together with what the result changes.
+  ///
+  /// The token is consumed when the handoff ends. It stays live over attempts that failed with
+  /// effect `none`, and while the outcome is unknown, so that a later answer to `probe` or
+  /// `reconcile` still counts. A result that does not count is kept and changes nothing else.
+  ///
+  /// - Parameters:
+  ///   - destination: over whose channel it came.
+  ///   - retry: when the destination's failed attempts are made again.
+  ///   - jitter: 0 to 1; see ``RetryPolicy``.
+  package func consume(
+    _ result: HandoffResult,
+    from destination: DestinationName,
+    retry: RetryPolicy,
+    jitter: Double
+  ) async throws -> Consumption {
+    let received = try ReceivedResult(result, from: destination)
+    let terms = RetryTerms(policy: retry, jitter: jitter)
+    return try await write { transaction in
+      try transaction.consume(received, terms)
+    }.decoded()
+  }
+
+  /// Records a failure that the broker found itself: a refusal by a check, a receiver that did not
+  /// start (effect `none`), crashed or fell silent (effect `unknown`).
+  ///
+  /// - Parameter retry: nil for a failure after which no attempt is made.
+  /// - Returns: ``Consumption/alreadyConsumed`` where the handoff had ended before.
+  /// - Throws: ``LedgerError/illegal(_:_:)`` for an effect that cannot be: before the submission
+  ///   nothing can have happened.
+  package func recordBrokerFailure(
+    _ id: Handoff.ID,
+    _ error: ResultError,
+    side: Handoff.Side = .broker,
+    retry: RetryPolicy? = nil,
+    jitter: Double = 0
+  ) async throws -> Consumption {
+    let terms = RetryTerms(policy: retry, jitter: jitter)
+    return try await write { transaction in
+      var row = try transaction.row(id)
+      if row.status.isFinal { return StoredConsumption.alreadyConsumed }
+      return try transaction.fail(&row, error, side, terms, isAnswer: false)
+    }.decoded()
+  }
+}

@@ -1,0 +1,94 @@
+import HandoffCore
+package import HandoffLog
+package import HandoffProtocol
+import LinuxSystem
+package import Paths
+import SQLite
+
+/// The database of assets, handoffs, state tokens, results and expiries.
+///
+/// Every method that changes something returns once the change is durable. Many at once share a
+/// commit. Nothing here blocks the caller's thread. After a failed commit an error is thrown and
+/// nothing is kept; after a crash between commit and answer the change is there, and whoever repeats
+/// the call finds it done.
+package final class Ledger: LedgerReading {
+  let queue: TransactionQueue<LedgerTransaction>
+  package let readings: Readings
+  let keys: LedgerKeys
+  private let headFile: HeadFile
+
+  init(
+    queue: TransactionQueue<LedgerTransaction>,
+    readings: Readings,
+    keys: LedgerKeys,
+    headFile: HeadFile
+  ) {
+    self.queue = queue
+    self.readings = readings
+    self.keys = keys
+    self.headFile = headFile
+  }
+
+  /// Opens the ledger of a state folder, and makes it where there has never been one.
+  ///
+  /// The caller holds the folder's lock: there is one broker for each ledger.
+  ///
+  /// - Parameters:
+  ///   - directory: the state folder, which must exist.
+  ///   - logger: told of what does not fail a call.
+  ///   - now: the time that is recorded; called on the ledger's own thread.
+  ///   - onCommit: told, on the ledger's own thread, of the destinations whose handoffs a commit
+  ///     made or moved; must not block.
+  /// - Throws: ``LedgerError`` for a network file system, a damaged, cut, vanished or newer ledger.
+  package static func open(
+    directory: BytePath,
+    logger: Logger,
+    now: @escaping @Sendable () -> Timestamp,
+    onCommit: @escaping @Sendable (Set<DestinationName>) -> Void = { _ in }
+  ) async throws -> Ledger {
+    let thread = BlockingThread("ledger-reader")
+    return try await thread.run {
+      let files = LedgerFiles(directory)
+      let opened = try OpenedLedger(files, logger: logger)
+      let (keys, headFile) = (opened.keys, opened.headFile)
+      let transaction = try LedgerTransaction(
+        opened.connection,
+        keys: keys,
+        headFile: headFile,
+        logger: logger,
+        now: now,
+        onCommit: onCommit
+      )
+      let queue = TransactionQueue(
+        "ledger",
+        context: transaction,
+        connection: { $0.connection },
+        hooks: LedgerTransaction.hooks
+      )
+      let reader = try Connection(files.database, .read, busyTimeout: OpenedLedger.busyTimeout)
+      return Ledger(
+        queue: queue,
+        readings: Readings(ReadQueue(reader, on: thread), files: files, keys: keys),
+        keys: keys,
+        headFile: headFile
+      )
+    }
+  }
+
+  /// Waits for the work that was handed in, then closes; later calls throw.
+  package func close() async throws {
+    try await readings.queue.close()
+    try await queue.close()
+    try headFile.sync()
+  }
+
+  /// Runs a transition in a transaction that others may share.
+  func write<Value: Sendable>(
+    _ work: @escaping @Sendable (LedgerTransaction) throws -> Value
+  ) async throws -> Value {
+    try await queue.run { transaction in
+      try transaction.prepare()
+      return try work(transaction)
+    }
+  }
+}

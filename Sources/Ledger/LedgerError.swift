@@ -1,0 +1,63 @@
+package import HandoffCore
+package import HandoffProtocol
+package import Paths
+
+/// What the ledger refuses. SQLite's own failures pass through as they are.
+package enum LedgerError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The state folder lies on a file system without sound locks.
+  case notLocal(BytePath)
+  /// There is no ledger to read.
+  case missing(BytePath)
+  /// The ledger file is gone or empty, though there was a ledger here.
+  case vanished(BytePath)
+  /// The file is broken; SQLite's first finding follows.
+  case damaged(BytePath, detail: String)
+  /// Written by a newer release, or by another program.
+  case unusable(BytePath, detail: String)
+  /// The ledger has fewer events than its head file says: its end was cut, or it is an old copy.
+  case cut(BytePath, found: Int64, expected: Int64)
+  /// There are handoffs, but the key of their state tokens is gone or has another size.
+  case keyLost(BytePath)
+  /// Two contents with the same local identifier.
+  case identifierCollision(LocalIdentifier)
+  case unknownAsset(LocalIdentifier)
+  /// It was deleted, so it cannot be handed off.
+  case assetDeleted(LocalIdentifier)
+  case unknownHandoff(Handoff.ID)
+  /// Another attempt holds the handoff, or none does any more.
+  case leaseLost(Handoff.ID)
+  /// The idempotency key belongs to a handoff with another body.
+  case keyReused(Handoff.ID)
+  /// The pair of asset and destination has succeeded; another one must be asked for on purpose.
+  case alreadySucceeded(Handoff.ID)
+  /// The order names no asset, or one twice.
+  case malformedOrder(DestinationName)
+  /// The life of a handoff does not have this move.
+  case illegal(Handoff.ID, IllegalTransition)
+
+  package var description: String {
+    switch self {
+    case .notLocal(let path):
+      "\(path): a ledger cannot be kept on a network file system or FUSE, whose locks are not "
+        + "sound; use a local disk"
+    case .missing(let path): "\(path): there is no ledger"
+    case .vanished(let path):
+      "\(path): the ledger is missing or empty, but its key or head is there; restore a backup"
+    case .damaged(let path, let detail): "\(path): the ledger is damaged: \(detail)"
+    case .unusable(let path, let detail): "\(path): \(detail)"
+    case .cut(let path, let found, let expected):
+      "\(path): the ledger ends at event \(found), but there were \(expected): its end was cut or "
+        + "it is an old copy"
+    case .keyLost(let path): "\(path): the key of the ledger's state tokens is lost"
+    case .identifierCollision(let identifier): "\(identifier) already names another content"
+    case .unknownAsset(let identifier): "\(identifier): no such asset"
+    case .assetDeleted(let identifier): "\(identifier): the asset was deleted"
+    case .unknownHandoff(let id): "\(id): no such handoff"
+    case .leaseLost(let id): "\(id): the lease is lost"
+    case .keyReused(let id): "\(id) has the same idempotency key and another body"
+    case .alreadySucceeded(let id): "\(id) has already succeeded with this asset"
+    case .malformedOrder(let destination): "\(destination): no local identifier, or one twice"
+    case .illegal(let id, let move): "\(id): \(move.event) is not possible when \(move.status)"
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import HandoffProtocol
+import LinuxSystem
+package import Paths
+import SQLite
+
+/// What can be asked of a ledger, whether the broker has it open or a command reads beside it.
+///
+/// Every answer shows one committed state.
+package protocol LedgerReading: Sendable {
+  var readings: Readings { get }
+}
+
+/// The reading side of a ledger: one connection on a thread of its own.
+package struct Readings: Sendable {
+  let queue: ReadQueue
+  let files: LedgerFiles
+  /// Nil where the reader may not read the key.
+  let keys: LedgerKeys?
+
+  init(_ queue: ReadQueue, files: LedgerFiles, keys: LedgerKeys?) {
+    self.queue = queue
+    self.files = files
+    self.keys = keys
+  }
+}
+
+/// A ledger that is only read, while the broker is down or up.
+package final class LedgerReader: LedgerReading {
+  package let readings: Readings
+
+  init(_ readings: Readings) {
+    self.readings = readings
+  }
+
+  /// Closes the connection.
+  package func close() async throws {
+    try await readings.queue.close()
+  }
+}
+
+extension Ledger {
+  /// Opens the ledger of a state folder for reading, while the broker is down or up.
+  ///
+  /// - Throws: ``LedgerError`` where there is none, or a newer or foreign one.
+  package static func openForReading(directory: BytePath) async throws -> LedgerReader {
+    let thread = BlockingThread("ledger-reader")
+    return try await thread.run {
+      let files = LedgerFiles(directory)
+      guard try files.size(of: files.database) ?? 0 > 0 else {
+        throw LedgerError.missing(files.database)
+      }
+      do {
+        let connection = try Connection(
+          files.database,
+          .read,
+          busyTimeout: OpenedLedger.busyTimeout
+        )
+        try connection.checkSchema(
+          newest: Schema.migrations.count,
+          applicationID: Schema.applicationID
+        )
+        let keys = try files.readableKey().map(LedgerKeys.init)
+        return LedgerReader(Readings(ReadQueue(connection, on: thread), files: files, keys: keys))
+      } catch let error as SchemaError {
+        throw LedgerError.unusable(files.database, detail: error.description)
+      } catch let error as SQLiteError where error.isDamage {
+        throw LedgerError.damaged(files.database, detail: error.message)
+      }
+    }
+  }
+}

@@ -1,0 +1,106 @@
+import HandoffCore
+import HandoffProtocol
+import SQLite
+
+extension LedgerTransaction {
+  /// The row of a handoff.
+  func row(_ id: Handoff.ID) throws -> HandoffRow {
+    guard let row = try optionalRow(id.row) else { throw LedgerError.unknownHandoff(id) }
+    return row
+  }
+
+  /// The row with a number, or nil.
+  func optionalRow(_ id: Int64) throws -> HandoffRow? {
+    try connection.first(Self.readRow, [.integer(id)]) { row in try HandoffRow(row) }
+  }
+
+  /// Moves a handoff as its life allows, and records it.
+  ///
+  /// - Parameters:
+  ///   - row: the row as it was read in this transaction; gets what is saved.
+  ///   - event: what happened.
+  ///   - kind: the event's name in the chain; else the move's own.
+  ///   - detail: for people; never a token.
+  ///   - change: what else changes with the move.
+  func move(
+    _ row: inout HandoffRow,
+    _ event: HandoffEvent,
+    kind: String? = nil,
+    detail: String? = nil,
+    _ change: (inout HandoffRow) -> Void = { _ in }
+  ) throws {
+    let before = row.status
+    do {
+      row.status = try HandoffLifecycle.status(after: event, from: before)
+    } catch {
+      throw LedgerError.illegal(row.handoffID, error)
+    }
+    let now = self.now
+    if before == .pending { row.endWaiting() }
+    if before == .leased { row.leaseUntil = nil }
+    if row.status.isFinal { row.finishedAt = now }
+    change(&row)
+    try save(row, from: before)
+    try record(
+      Event(
+        at: now,
+        kind: kind ?? event.name,
+        handoff: row.id,
+        destination: row.destination,
+        from: before.rawValue,
+        to: row.status.rawValue,
+        attempt: row.attempts,
+        detail: detail
+      )
+    )
+    touch(row.destination)
+  }
+
+  /// Saves a row if its status is still the one that it had.
+  func save(_ row: HandoffRow, from before: HandoffStatus) throws {
+    let values = row.changes + [.integer(row.id), .text(before.rawValue)]
+    guard try connection.run(HandoffRow.save, values) == 1 else {
+      throw LedgerError.leaseLost(row.handoffID)
+    }
+  }
+
+  /// Closes the present attempt's record.
+  func endAttempt(_ row: HandoffRow, outcome: String, error: String? = nil) throws {
+    try connection.run(
+      Self.endAttempt,
+      [.integer(now), .text(outcome), .optional(error), .integer(row.id), .integer(row.attempts)]
+    )
+  }
+
+  private static let readRow = SQL("SELECT \(HandoffRow.columns) FROM handoffs WHERE id = ?1")
+  private static let endAttempt = SQL(
+    """
+    UPDATE attempts SET ended_at = ?1, outcome = ?2, error_code = ?3
+    WHERE handoff = ?4 AND number = ?5
+    """
+  )
+}
+
+extension HandoffEvent {
+  /// The move's name in the chain of events.
+  var name: String {
+    switch self {
+    case .claim: "claimed"
+    case .release: "released"
+    case .submit: "submitted"
+    case .accept: "accepted"
+    case .success: "succeeded"
+    case .cancelled: "cancelled"
+    case .failure(_, retry: true): "retry_scheduled"
+    case .failure(.unknown, _), .loseTrack: "outcome_unknown"
+    case .failure: "failed"
+    case .refuse: "refused"
+    case .notReceived: "not_received"
+    case .needUser: "needs_user"
+    case .expire: "expired"
+    case .withdraw: "withdrawn"
+    case .adopt: "adopted"
+    case .retry: "retried"
+    }
+  }
+}

@@ -1,0 +1,123 @@
+import HandoffCore
+import HandoffProtocol
+import SQLite
+
+extension LedgerTransaction {
+  /// What a transition needs to know of an asset.
+  struct AssetKey {
+    let row: Int64
+    let digest: [UInt8]
+    let status: String
+  }
+
+  func assetKey(_ identifier: LocalIdentifier) throws -> AssetKey? {
+    try connection.first(Self.findAsset, [.text(identifier.text)]) { row in
+      AssetKey(row: try row.integer(0), digest: try row.blob(1), status: try row.text(2))
+    }
+  }
+
+  /// The rows of assets that can be handed off.
+  func presentAssets(_ identifiers: [LocalIdentifier]) throws -> [Int64] {
+    try identifiers.map { identifier in
+      guard let key = try assetKey(identifier) else { throw LedgerError.unknownAsset(identifier) }
+      guard key.status != Asset.Status.deleted.rawValue else {
+        throw LedgerError.assetDeleted(identifier)
+      }
+      return key.row
+    }
+  }
+
+  /// The handoff with an idempotency key, if it asks for the same.
+  func handoff(sameAs prepared: PreparedOrder) throws -> Int64? {
+    guard let key = prepared.order.key, let body = prepared.bodyDigest else { return nil }
+    let found = try connection.first(Self.findKey, [.text(key)]) { row in
+      (id: try row.integer(0), body: row.isNull(1) ? [] : try row.blob(1))
+    }
+    guard let found else { return nil }
+    guard found.body == body else { throw LedgerError.keyReused(Handoff.ID(row: found.id)) }
+    return found.id
+  }
+
+  /// Throws where one of the assets has been handed off to the destination with success.
+  func checkNotSucceeded(_ assets: [Int64], _ destination: DestinationName) throws {
+    for asset in assets {
+      let earlier = try connection.first(
+        Self.findSuccess,
+        [.integer(asset), .text(destination.text)]
+      ) { row in try row.integer(0) }
+      if let earlier { throw LedgerError.alreadySucceeded(Handoff.ID(row: earlier)) }
+    }
+  }
+
+  /// The automatic handoff of an asset to a destination, whatever became of it.
+  func hasAutomaticHandoff(_ asset: Int64, _ destination: DestinationName) throws -> Bool {
+    try connection.first(Self.findAutomatic, [.integer(asset), .text(destination.text)]) { _ in
+      true
+    } ?? false
+  }
+
+  /// Makes a pending handoff with its token.
+  func insert(_ prepared: PreparedOrder, assets: [Int64]) throws -> Int64 {
+    let order = prepared.order
+    let now = self.now
+    let (id, digest) = try mintToken(random: prepared.random)
+    let held = order.publishAt.map { $0.milliseconds }.flatMap { $0 > now ? $0 : nil }
+    try connection.run(
+      Self.insertHandoff,
+      [
+        .integer(id), .optional(order.key), prepared.bodyDigest.map(Value.blob) ?? .null,
+        .text(order.destination.text), .text(HandoffStatus.pending.rawValue),
+        held == nil ? .null : .text(WaitingReason.publishAt.rawValue), .optional(held),
+        .integer(held ?? now), .optional(order.title), .flag(order.syncPublish),
+        .optional(order.callbackID?.text), .optional(prepared.metadata),
+        .integer(Int64(HandoffRequest.currentVersion)), .flag(order.isAutomatic),
+        order.isAutomatic ? .optional(assets.first) : .null, .integer(now),
+        .optional(order.publishAt?.milliseconds), .optional(order.expiresAt?.milliseconds),
+        .blob(prepared.random), .blob(digest),
+        .text(order.localIdentifiers.map(\.text).joined(separator: " ")),
+      ]
+    )
+    for (position, asset) in assets.enumerated() {
+      try connection.run(
+        Self.insertMember,
+        [.integer(id), .integer(Int64(position)), .integer(asset)]
+      )
+    }
+    try record(
+      Event(
+        at: now,
+        kind: "created",
+        handoff: id,
+        destination: order.destination.text,
+        to: HandoffStatus.pending.rawValue
+      )
+    )
+    touch(order.destination.text)
+    return id
+  }
+
+  private static let findAsset = SQL("SELECT id, digest, status FROM assets WHERE identifier = ?1")
+  private static let findKey = SQL("SELECT id, body_digest FROM handoffs WHERE key = ?1")
+  private static let findSuccess = SQL(
+    """
+    SELECT h.id FROM handoff_assets AS ha JOIN handoffs AS h ON h.id = ha.handoff
+    WHERE ha.asset = ?1 AND h.destination = ?2 AND h.status = 'succeeded' LIMIT 1
+    """
+  )
+  private static let findAutomatic = SQL(
+    "SELECT 1 FROM handoffs WHERE automatic_asset = ?1 AND destination = ?2"
+  )
+  private static let insertHandoff = SQL(
+    """
+    INSERT INTO handoffs (id, key, body_digest, destination, status, waiting_reason, waiting_until,
+      due_at, title, sync_publish, callback_id, metadata, protocol_version, is_automatic,
+      automatic_asset, created_at, publish_at, expires_at, token_random, token_digest,
+      local_identifiers)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,
+      ?20, ?21)
+    """
+  )
+  private static let insertMember = SQL(
+    "INSERT INTO handoff_assets (handoff, position, asset) VALUES (?1, ?2, ?3)"
+  )
+}

@@ -1,0 +1,127 @@
+import HandoffCore
+import HandoffLog
+import HandoffProtocol
+import SQLite
+
+/// What the writer's thread knows: the connection, the chain's head, the next row, and whom to tell.
+///
+/// The queue's hooks keep it in step with what was undone and what was committed.
+final class LedgerTransaction {
+  let connection: Connection
+  private var chain: EventChain
+  private var mint: TokenMint
+  private let clock: @Sendable () -> Timestamp
+  private let headFile: HeadFile
+  private let logger: Logger
+  private let onCommit: @Sendable (Set<DestinationName>) -> Void
+
+  /// What an undone piece of work gives back.
+  private struct Counters {
+    var head = ChainHead.start
+    var lastHandoff: Int64 = 0
+  }
+  private var counters = Counters()
+  private var saved = Counters()
+  private var writtenHead = ChainHead.start
+  private var mustReload = true
+  private var touched: Set<String> = []
+
+  init(
+    _ connection: Connection,
+    keys: LedgerKeys,
+    headFile: HeadFile,
+    logger: Logger,
+    now: @escaping @Sendable () -> Timestamp,
+    onCommit: @escaping @Sendable (Set<DestinationName>) -> Void
+  ) throws {
+    self.connection = connection
+    self.headFile = headFile
+    self.logger = logger
+    self.onCommit = onCommit
+    clock = now
+    chain = try EventChain(keys)
+    mint = try TokenMint(keys)
+  }
+
+  /// The present moment, in milliseconds.
+  var now: Int64 { clock().milliseconds }
+
+  /// A number that no event had before: fit to name a claim.
+  var nextSequence: Int64 { counters.head.sequence + 1 }
+
+  /// To be called first by each piece of work.
+  func prepare() throws {
+    guard mustReload else { return }
+    counters.head =
+      try connection.first(Self.readHead) { row in
+        ChainHead(sequence: try row.integer(0), code: try row.blob(1))
+      } ?? .start
+    counters.lastHandoff =
+      try connection.first(Self.readLastHandoff) { row in try row.integer(0) } ?? 0
+    saved = counters
+    mustReload = false
+  }
+
+  /// The destination's handoffs have changed: its dispatcher is told after the commit.
+  func touch(_ destination: String) {
+    touched.insert(destination)
+  }
+
+  /// Chains and writes one event.
+  func record(_ event: Event) throws {
+    let head = try chain.head(after: counters.head, appending: event)
+    try connection.run(
+      Self.insertEvent,
+      [
+        .integer(head.sequence), .integer(event.at), .text(event.kind), .optional(event.handoff),
+        .optional(event.asset), .optional(event.destination), .optional(event.from),
+        .optional(event.to), .optional(event.attempt), .optional(event.detail), .blob(head.code),
+      ]
+    )
+    counters.head = head
+  }
+
+  /// The row that the next handoff gets, and the digest of its token.
+  func mintToken(random: [UInt8]) throws -> (row: Int64, digest: [UInt8]) {
+    counters.lastHandoff += 1
+    let text = try mint.text(row: counters.lastHandoff, random: random)
+    return (counters.lastHandoff, try TokenMint.digest(of: text))
+  }
+
+  private static let readHead = SQL("SELECT seq, mac FROM events ORDER BY seq DESC LIMIT 1")
+  private static let readLastHandoff = SQL(
+    "SELECT seq FROM sqlite_sequence WHERE name = 'handoffs'"
+  )
+  private static let insertEvent = SQL(
+    """
+    INSERT INTO events (seq, at, event, handoff, asset, destination, from_status, to_status,
+      attempt, detail, mac) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+    """
+  )
+}
+
+extension LedgerTransaction {
+  /// What the queue calls on its thread.
+  static let hooks = TransactionQueue<LedgerTransaction>.Hooks(
+    willRun: { $0.saved = $0.counters },
+    didUndo: { $0.counters = $0.saved },
+    didCommit: { $0.publish() },
+    didFail: { transaction in
+      transaction.mustReload = true
+      transaction.touched = []
+    }
+  )
+
+  private func publish() {
+    if counters.head != writtenHead {
+      logger.logged("the ledger's head file was not written") {
+        try headFile.write(counters.head)
+        writtenHead = counters.head
+      }
+    }
+    guard !touched.isEmpty else { return }
+    let destinations = Set(touched.compactMap { DestinationName($0) })
+    touched = []
+    onCommit(destinations)
+  }
+}

@@ -1,0 +1,91 @@
+import HandoffLog
+import HandoffProtocol
+import LinuxSystem
+import SQLite
+
+/// A ledger's files, checked and open for writing; blocks.
+struct OpenedLedger {
+  let connection: Connection
+  let keys: LedgerKeys
+  let headFile: HeadFile
+
+  /// How long a call waits for another program that holds the ledger's lock, such as `sqlite3`.
+  static let busyTimeout = Duration.seconds(20)
+
+  /// In this order, so that a crash at any point leaves what the next start can take up, and nothing
+  /// is created where a check says no.
+  init(_ files: LedgerFiles, logger: Logger) throws {
+    try files.checkFileSystem()
+    try files.checkNothingVanished()
+    let isNew = try files.size(of: files.database) ?? 0 == 0
+    let key = try files.readKey()
+    if key == nil, !isNew { throw LedgerError.keyLost(files.key) }
+    keys = try LedgerKeys(try key ?? files.makeKey())
+    if isNew { try files.makeDatabase() }
+    let known = try HeadFile.read(files.head)
+    do {
+      connection = try Connection(files.database, .write, busyTimeout: Self.busyTimeout)
+      try Self.check(connection, files)
+      try connection.migrate(Schema.migrations, applicationID: Schema.applicationID)
+    } catch let error as SchemaError {
+      throw LedgerError.unusable(files.database, detail: error.description)
+    } catch let error as SQLiteError where error.isDamage {
+      throw LedgerError.damaged(files.database, detail: error.message)
+    }
+    try Self.check(known, against: connection, files, logger)
+    headFile = try HeadFile(files.head)
+    if known == nil {
+      try headFile.write(try Self.lastEvent(connection) ?? .start)
+      try headFile.sync()
+      try files.syncDirectory()
+    }
+  }
+
+  private static func check(_ connection: Connection, _ files: LedgerFiles) throws {
+    try connection.checkSchema(
+      newest: Schema.migrations.count,
+      applicationID: Schema.applicationID
+    )
+    if let finding = try connection.damage().first {
+      throw LedgerError.damaged(files.database, detail: finding)
+    }
+  }
+
+  /// The ledger may be ahead of its head file, never behind it, and must hold the event it names.
+  private static func check(
+    _ known: ChainHead?,
+    against connection: Connection,
+    _ files: LedgerFiles,
+    _ logger: Logger
+  ) throws {
+    guard let known else {
+      if try lastEvent(connection) != nil {
+        logger.error("the ledger's head file is missing or unreadable and is made anew")
+      }
+      return
+    }
+    let last = try lastEvent(connection) ?? .start
+    guard last.sequence >= known.sequence else {
+      throw LedgerError.cut(files.database, found: last.sequence, expected: known.sequence)
+    }
+    guard known.sequence > 0 else { return }
+    let code = try connection.first(codeOfEvent, [.integer(known.sequence)]) { row in
+      try row.blob(0)
+    }
+    guard code == known.code else {
+      throw LedgerError.damaged(
+        files.database,
+        detail: "event \(known.sequence) is not the one that the head file knows"
+      )
+    }
+  }
+
+  private static func lastEvent(_ connection: Connection) throws -> ChainHead? {
+    try connection.first(lastEvent) { row in
+      ChainHead(sequence: try row.integer(0), code: try row.blob(1))
+    }
+  }
+
+  private static let lastEvent = SQL("SELECT seq, mac FROM events ORDER BY seq DESC LIMIT 1")
+  private static let codeOfEvent = SQL("SELECT mac FROM events WHERE seq = ?1")
+}

@@ -1,0 +1,60 @@
+import HandoffCore
+import HandoffProtocol
+
+/// A result with all that can be made of it outside the transaction.
+struct ReceivedResult: Sendable {
+  let destination: DestinationName
+  /// The row that the token names; proven only by the digest.
+  let row: Int64?
+  let tokenDigest: [UInt8]
+  let outcome: HandoffResult.Outcome
+  /// JSON.
+  let output: String?
+
+  init(_ result: HandoffResult, from destination: DestinationName) throws {
+    self.destination = destination
+    row = TokenMint.row(of: result.state)
+    tokenDigest = try TokenMint.digest(of: result.state.revealed)
+    outcome = result.outcome
+    if case .success(let members) = result.outcome, !members.isEmpty {
+      output = String(decoding: try WireCoder.encode(members), as: UTF8.self)
+    } else {
+      output = nil
+    }
+  }
+
+  /// `success`, `cancelled` or `failure`.
+  var kind: String {
+    switch outcome {
+    case .success: "success"
+    case .cancelled: "cancelled"
+    case .failure: "failure"
+    }
+  }
+
+  var error: ResultError? {
+    switch outcome {
+    case .success: nil
+    case .cancelled(let error): error
+    case .failure(let error): error
+    }
+  }
+}
+
+/// When a failed attempt may be made again.
+struct RetryTerms: Sendable {
+  let policy: RetryPolicy?
+  /// 0 to 1.
+  let jitter: Double
+
+  /// The moment of the next attempt; nil where there is none.
+  func next(after error: ResultError, of row: HandoffRow, now: Int64) -> Int64? {
+    let elapsed = Duration.milliseconds(now - (row.firstAttemptAt ?? now))
+    return policy?.wait(
+      failures: Int(row.failures) + 1,
+      elapsed: elapsed,
+      jitter: jitter,
+      floor: .seconds(error.retryAfter ?? 0)
+    ).map { now + $0.wholeMilliseconds }
+  }
+}

@@ -1,0 +1,30 @@
+package import LinuxSystem
+
+/// One connection for reading, on a thread of its own; callers only wait.
+package final class ReadQueue: Sendable {
+  private let thread: BlockingThread
+  // SAFETY: used only by work on `thread`, which runs one piece at a time; and by deinit.
+  nonisolated(unsafe) private let connection: Connection
+
+  /// - Parameters:
+  ///   - thread: whose only user this is from now on.
+  ///   - connection: given away: nobody else uses it from now on.
+  package init(_ connection: sending Connection, on thread: BlockingThread) {
+    self.thread = thread
+    self.connection = connection
+  }
+
+  /// Runs reads that all see the same committed state.
+  package func read<Value: Sendable>(
+    _ work: @escaping @Sendable (Connection) throws -> Value
+  ) async throws -> Value {
+    try await thread.run {
+      try self.connection.readTransaction { try work(self.connection) }
+    }
+  }
+
+  /// Closes the connection after the reads that wait.
+  package func close() async throws {
+    try await thread.run { try self.connection.close() }
+  }
+}

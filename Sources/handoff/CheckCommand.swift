@@ -1,0 +1,53 @@
+import HandoffConfig
+import HandoffService
+import Paths
+
+extension Command {
+  /// Validates the configuration.
+  static let check = Command(
+    "check",
+    "",
+    "validate the configuration; what it keeps and what a first start would find",
+    options: [Option("print", nil, "the effective values, without secrets")]
+  ) { arguments in
+    let configuration = try ConfigurationFile.load(arguments)
+    if arguments.has("print") {
+      Terminal.out(configuration.effectiveText)
+      return .done
+    }
+    let report = try ConfigurationReport(configuration)
+    if arguments.has("json") {
+      try Terminal.json(report)
+    } else {
+      Terminal.out("the configuration is right")
+      for folder in report.folders {
+        Terminal.out(
+          "\(folder.path): \(folder.files) files, \(folder.bytes) bytes; \(folder.copies)"
+        )
+      }
+      for warning in report.warnings { Terminal.error("warning: \(warning)") }
+    }
+    return .done
+  }
+
+  /// What a changed configuration would do, without doing it.
+  static let plan = Command(
+    "plan",
+    "",
+    "what a changed configuration would do, without doing it",
+    options: [Option("against", "FILE", "the changed configuration")]
+  ) { arguments in
+    let current = try ConfigurationFile.load(arguments)
+    let changed = try arguments.path("against").map {
+      try ConfigurationFile.load(at: ConfigurationFile.absolute($0))
+    }
+    let plan = try await ConfigurationPlan(from: current, to: changed ?? current)
+    if arguments.has("json") {
+      try Terminal.json(plan)
+    } else {
+      for line in plan.lines { Terminal.out(line) }
+      if plan.lines.isEmpty { Terminal.out("nothing changes") }
+    }
+    return .done
+  }
+}

@@ -1,0 +1,111 @@
+import HandoffConfig
+import HandoffControl
+import HandoffCore
+import HandoffProtocol
+import Paths
+
+extension Command {
+  /// Makes one handoff of all assets, or one for each.
+  static let send = Command(
+    "send",
+    "ID|FILE...",
+    "hand assets off to a destination",
+    options: [
+      Option("to", "DESTINATION", "where to; may be given several times"),
+      Option("each", nil, "one handoff for each asset, instead of one of all"),
+      Option("title", "T", "a title for people"),
+      Option("sync-publish", nil, "tick the box: publish too"),
+      Option("callback", "ID", "a configured callback id"),
+      Option("publish-at", "T", "hold it until a time (RFC 3339)"),
+      Option("expires-in", "D", "give up after a duration (90s, 15m, 2h, 7d)"),
+      Option("key", "K", "idempotency key: the same key and body make the same handoff"),
+      Option("again", nil, "also where it has succeeded before"),
+      Option("dry-run", nil, "make the sender's checks and submit nothing"),
+      Option("wait", nil, "wait for the end; the exit code tells it"),
+    ],
+    examples: [
+      "handoff send cut.mp4 --to archive --wait", "handoff send ID --to social --title 'Day 1'",
+    ]
+  ) { arguments in
+    let configuration = try ConfigurationFile.load(arguments)
+    let destinations = arguments.texts("to")
+    guard !arguments.operands.isEmpty, !destinations.isEmpty else {
+      throw CommandFailure(.usage, "handoff send: which assets, and --to which destination?")
+    }
+    var identifiers: [LocalIdentifier] = []
+    for operand in arguments.operands {
+      if let identifier = LocalIdentifier(operand.lossyText) {
+        identifiers.append(identifier)
+      } else {
+        identifiers.append(try await importFile(operand, arguments, configuration).localIdentifier)
+      }
+    }
+    let groups = arguments.has("each") ? identifiers.map { [$0] } : [identifiers]
+    var sent: [HandoffReport] = []
+    for destination in destinations {
+      for group in groups {
+        let parameters = try sendParameters(group, destination, arguments)
+        sent.append(
+          try await BrokerConnection.ask(configuration, .send, parameters, as: HandoffReport.self)
+        )
+      }
+    }
+    if arguments.has("wait"), !arguments.has("dry-run") {
+      for index in sent.indices {
+        sent[index] = try await BrokerConnection.ask(
+          configuration,
+          .wait,
+          WaitParameters(handoffID: sent[index].id),
+          as: HandoffReport.self
+        )
+      }
+    }
+    if arguments.has("json") {
+      try Terminal.json(sent)
+    } else {
+      for handoff in sent {
+        Terminal.out("\(handoff.id) \(handoff.destination) \(handoff.status.rawValue)")
+      }
+    }
+    return arguments.has("wait")
+      ? sent.map(exitCode).max { $0.rawValue < $1.rawValue } ?? .done : .done
+  }
+
+  private static func sendParameters(
+    _ identifiers: [LocalIdentifier],
+    _ destination: String,
+    _ arguments: ParsedArguments
+  ) throws -> SendParameters {
+    var parameters = SendParameters(localIdentifiers: identifiers, destination: destination)
+    parameters.title = arguments.text("title")
+    parameters.syncPublish = arguments.has("sync-publish")
+    parameters.callbackID = arguments.text("callback")
+    parameters.key = arguments.text("key")
+    parameters.again = arguments.has("again")
+    parameters.dryRun = arguments.has("dry-run")
+    if let text = arguments.text("publish-at") {
+      guard let moment = Timestamp(rfc3339: text) else {
+        throw CommandFailure(.usage, "--publish-at \(text): not an RFC 3339 time")
+      }
+      parameters.publishAt = moment
+    }
+    if let text = arguments.text("expires-in") {
+      guard let duration = Quantities.duration(text) else {
+        throw CommandFailure(.usage, "--expires-in \(text): not a duration like 90s, 15m or 2h")
+      }
+      parameters.expiresInMilliseconds = duration.wholeMilliseconds
+    }
+    return parameters
+  }
+
+  private static func exitCode(_ handoff: HandoffReport) -> ExitCode {
+    switch handoff.status {
+    case .succeeded, .pending, .leased, .submitted, .accepted: .done
+    case .outcomeUnknown, .needsUser: .personNeeded
+    case .cancelled: .cancelled
+    case .refused: .refused
+    case .failed: .failed
+    case .expired: .expired
+    }
+  }
+}

@@ -1,0 +1,40 @@
+import Glibc
+import HandoffConfig
+import HandoffCore
+import HandoffLog
+import HandoffProtocol
+import HandoffService
+import LinuxSystem
+import Paths
+
+extension Command {
+  /// The broker in the foreground.
+  static let serve = Command(
+    "serve",
+    "",
+    "the broker in the foreground, until SIGTERM or Ctrl-C",
+    options: [Option("verbose", nil, "log for developers too")]
+  ) { arguments in
+    let file = try ConfigurationFile.locate(arguments)
+    let configuration = try ConfigurationFile.load(at: file)
+    let logger = Logger(threshold: arguments.has("verbose") ? .debug : .info) { record in
+      Terminal.error(LineFormat.line(record, time: SystemClock.now().rfc3339))
+    }
+    let broker = try await Broker.open(
+      configuration,
+      programs: Programs.besideThisOne(),
+      environment: ProcessEnvironment.values,
+      logger: logger
+    )
+    for folder in configuration.dropFolders {
+      Terminal.error("drop finished videos into \(folder.path.displayText)")
+    }
+    Terminal.error(
+      "the dashboard is not built yet; look with `handoff status --config \(file.displayText)`"
+    )
+    try await broker.run(stopping: SignalSequence()) {
+      Terminal.out("ready")
+    }
+    return .done
+  }
+}

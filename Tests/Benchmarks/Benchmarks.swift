@@ -1,0 +1,35 @@
+import FoundationEssentials
+import LinuxSystem
+import Paths
+
+/// Prints figures of Handoff's parts: `handoff-bench ledger [AT_ONCE LIVES]`.
+@main
+struct Benchmarks {
+  static func main() async throws {
+    // As the broker does: glibc's trim and mmap churn would cost a third.
+    keepFreedMemory()
+    let arguments = CommandLine.arguments.dropFirst()
+    switch arguments.first {
+    case "ledger", nil:
+      let numbers = arguments.dropFirst().compactMap { Int($0) }
+      let sizes = numbers.count == 2 ? [(numbers[0], numbers[1])] : LedgerBenchmark.sizes
+      try await LedgerBenchmark.run(sizes)
+    case let other?:
+      print("no benchmark is named \(other); there is: ledger")
+    }
+  }
+}
+
+/// Makes a folder for one benchmark, and removes it with all that is in it.
+func withFolder(_ work: (BytePath) async throws -> Void) async throws {
+  let folder = FileManager.default.temporaryDirectory
+    .appendingPathComponent("handoff-bench-\(UUID().uuidString)")
+  try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+  do {
+    try await work(BytePath(folder.path))
+  } catch {
+    try FileManager.default.removeItem(at: folder)
+    throw error
+  }
+  try FileManager.default.removeItem(at: folder)
+}

@@ -1,0 +1,79 @@
+import Destinations
+import Glibc
+import HandoffProtocol
+import HandoffTestSupport
+import LinuxSystem
+import Paths
+import Testing
+
+@Suite("A command")
+struct CommandSearchTests {
+  @Test("is looked for beside handoff first, then on the path, and must be executable")
+  func search() async throws {
+    try await withTemporaryDirectory { root in
+      for (name, mode) in [("own/env", 0o755), ("own/plain", 0o644), ("path/plain", 0o755)] {
+        let path = root.appending(name)
+        try Directory.create(path.parent)
+        _ = try FileDescriptor.open(path, O_WRONLY | O_CREAT, mode: mode_t(mode))
+        #expect(chmod(path.nulTerminated, mode_t(mode)) == 0)
+      }
+      let searchPath = "relative::\(root.appending("path").lossyText):/usr/bin"
+      func found(_ name: String) -> BytePath? {
+        CommandSearch.program(name, beside: root.appending("own"), searchPath: searchPath)
+      }
+      #expect(found("env") == root.appending("own/env"))
+      #expect(found("plain") == root.appending("path/plain"))
+      #expect(found("ls") == "/usr/bin/ls")
+      #expect(found("/usr/bin/ls") == "/usr/bin/ls")
+      #expect(found("own/env") == nil)
+      #expect(found("/usr/bin") == nil)
+      #expect(found("") == nil)
+      #expect(found("no-such-program") == nil)
+    }
+  }
+}
+
+@Suite("The restart policy")
+struct RestartPolicyTests {
+  @Test("doubles its waits, opens the circuit after five short lives, and again after one more")
+  func circuit() {
+    var policy = RestartPolicy()
+    let waits = (0..<4).map { _ in policy.ended(lifetime: .zero, jitter: 1) }
+    #expect(
+      waits == [
+        .restart(after: .milliseconds(500)), .restart(after: .seconds(1)),
+        .restart(after: .seconds(2)), .restart(after: .seconds(4)),
+      ]
+    )
+    #expect(policy.ended(lifetime: .zero, jitter: 1) == .openCircuit(for: .seconds(300)))
+    #expect(policy.ended(lifetime: .zero, jitter: 1) == .openCircuit(for: .seconds(300)))
+    policy.reset()
+    #expect(policy.ended(lifetime: .zero, jitter: 0) == .restart(after: .milliseconds(250)))
+  }
+
+  @Test("forgets failures after a long life, and never waits longer than the maximum")
+  func stable() {
+    var policy = RestartPolicy(maximum: .seconds(3), limit: 100)
+    for _ in 0..<50 { _ = policy.ended(lifetime: .zero, jitter: 1) }
+    #expect(policy.ended(lifetime: .zero, jitter: 1) == .restart(after: .seconds(3)))
+    #expect(
+      policy.ended(lifetime: .seconds(60), jitter: 1) == .restart(after: .milliseconds(500))
+    )
+  }
+}
+
+@Suite("Redaction")
+struct TokenRedactionTests {
+  @Test("replaces every known token, wherever it stands, and forgets the oldest")
+  func redaction() throws {
+    let redaction = TokenRedaction(capacity: 2)
+    for token in ["first", "second", "third"] {
+      redaction.add(try #require(StateToken(token)))
+    }
+    #expect(
+      redaction.redacted("third first second,secondthird secon")
+        == "(state token) first (state token),(state token)(state token) secon"
+    )
+    #expect(redaction.redacted("") == "")
+  }
+}

@@ -1,0 +1,201 @@
+import Glibc
+import HandoffProtocol
+import HandoffTestSupport
+import LinuxSystem
+import Paths
+
+/// A real watcher in a process of its own, and the drop folder that it watches.
+final class WatchRun {
+  /// One line that it has printed.
+  struct Line {
+    let members: JSONValue
+
+    subscript(name: String) -> String? { members[name]?.text }
+
+    func number(_ name: String) -> Int64? { members[name]?.integer }
+
+    /// The file's path.
+    var path: BytePath { BytePath([UInt8](hexDigits: self["path"] ?? "") ?? []) }
+    /// Microseconds on the monotonic clock.
+    var at: Int64 { members["at_us"]?.integer ?? 0 }
+  }
+
+  let drop: BytePath
+  let files: DropFiles
+  private let root: BytePath
+  private let process: SpawnedProcess
+  private let input: FileDescriptor
+  private let output: FileDescriptor
+  private var framer = LineFramer()
+  private var offset: Int64 = 0
+  private(set) var lines: [Line] = []
+
+  private init(
+    _ root: BytePath,
+    _ process: SpawnedProcess,
+    _ input: FileDescriptor,
+    _ output: FileDescriptor
+  ) {
+    self.root = root
+    self.drop = root.appending("drop")
+    self.files = DropFiles(folder: drop)
+    self.process = process
+    self.input = input
+    self.output = output
+  }
+
+  /// Starts it, and waits until it watches.
+  ///
+  /// - Parameters:
+  ///   - settings: `quiet=200` and so on.
+  ///   - prepare: fills the drop folder beforehand.
+  ///   - wrap: what the program is started through, for example `unshare`.
+  ///   - body: the test; the process ends with it.
+  nonisolated(nonsending) static func with(
+    _ settings: [String] = ["quiet=100"],
+    prepare: (BytePath) throws -> Void = { _ in },
+    through wrap: [String] = [],
+    _ body: nonisolated(nonsending) (WatchRun) async throws -> Void
+  ) async throws {
+    try await withTemporaryDirectory { root in
+      try checked("chmod") { chmod(root.nulTerminated, 0o755) }
+      let drop = root.appending("drop")
+      try Directory.create(drop)
+      try prepare(drop)
+      // Owned by whoever it runs as.
+      let state = root.appending("state")
+      try Directory.create(state, permissions: 0o777)
+      try checked("chmod") { chmod(state.nulTerminated, 0o777) }
+      let log = root.appending("lines")
+      let output = try FileDescriptor.open(log, O_RDWR | O_CREAT | O_APPEND, mode: 0o666)
+      let (near, far) = try UnixSocket.pair()
+      let program = try BytePath(programFolder().bytes).appending("watch-fixture")
+      let words =
+        wrap.map { BytePath($0) } + [program, drop, state.appending("control")]
+        + settings.map { BytePath($0) }
+      var command = ProcessCommand(
+        words[0],
+        arguments: Array(words.dropFirst()),
+        environment: ["PATH=/usr/bin:/bin"]
+      )
+      command.descriptors = [0: far, 1: output]
+      let process = try await SpawnedProcess.spawn(command)
+      try far.close()
+      let run = WatchRun(root, process, near, output)
+      guard try await run.line(where: { $0["event"] == "started" }) != nil else {
+        throw TestSupportError("the watcher did not start: \(run.lines.map(\.members))")
+      }
+      do {
+        try await body(run)
+      } catch {
+        _ = await process.terminate(grace: .zero)
+        throw error
+      }
+      try near.close()
+      _ = await process.terminate(grace: .seconds(5))
+    }
+  }
+
+  /// SwiftPM puts the fixture beside the test bundle.
+  private static func programFolder() throws -> BytePath {
+    var target = [CChar](repeating: 0, count: 4096)
+    let length = try checked("readlink") { readlink("/proc/self/exe", &target, target.count - 1) }
+    let own = BytePath(target[..<length].map { UInt8(bitPattern: $0) })
+    if own.lastComponent.lossyText.hasSuffix(".xctest") { return own.parent }
+    // Run by swiftpm-testing-helper, which is given the bundle's path.
+    for argument in CommandLine.arguments where argument.hasSuffix(".xctest") {
+      return BytePath(argument).parent
+    }
+    return own.parent
+  }
+
+  // MARK: What it says
+
+  /// The first line that fits, also of those that were read before; nil after twenty seconds.
+  nonisolated(nonsending) func line(
+    within limit: Duration = .seconds(20),
+    where fits: (Line) -> Bool
+  ) async throws -> Line? {
+    var looked = 0
+    return try await poll(within: limit) {
+      try read()
+      defer { looked = lines.count }
+      return lines[looked...].first(where: fits)
+    }
+  }
+
+  /// Waits for a state of a file, by its path below the drop folder.
+  nonisolated(nonsending) func reaches(
+    _ state: String,
+    _ name: BytePath,
+    within limit: Duration = .seconds(20)
+  ) async throws -> Bool {
+    let path = drop.appending(name)
+    let found = try await line(within: limit) { $0["state"] == state && $0.path == path }
+    return found != nil
+  }
+
+  /// Waits until all of these are imported, and gives the rest that is not.
+  nonisolated(nonsending) func missing(
+    of names: [BytePath],
+    within limit: Duration = .seconds(40)
+  ) async throws -> Set<BytePath> {
+    var rest = Set(names.map { drop.appending($0) })
+    var looked = 0
+    _ = try await poll(within: limit, every: .milliseconds(50)) { () -> Bool? in
+      try read()
+      for line in lines[looked...] where line["state"] == "imported" { rest.remove(line.path) }
+      looked = lines.count
+      return rest.isEmpty ? true : nil
+    }
+    return rest
+  }
+
+  /// How often each file was imported by now, by its path below the drop folder; only what the importer
+  /// did, not what was known already.
+  var imports: [BytePath: Int] {
+    var counts: [BytePath: Int] = [:]
+    for line in lines where line["state"] == "imported" && line["reason"] == nil {
+      counts[line.path.relative(to: drop) ?? line.path, default: 0] += 1
+    }
+    return counts
+  }
+
+  func states(of name: BytePath) -> [String] {
+    let path = drop.appending(name)
+    return lines.filter { $0["event"] == "change" && $0.path == path }.compactMap { $0["state"] }
+  }
+
+  /// Asks, and waits for the answer.
+  nonisolated(nonsending) func ask(_ question: String, _ name: BytePath? = nil) async throws
+    -> Line?
+  {
+    try read()
+    let before = lines.count
+    let argument = name.map { " " + drop.appending($0).bytes.hexDigits } ?? ""
+    try input.write(Array("\(question)\(argument)\n".utf8))
+    return try await poll {
+      try read()
+      return lines[before...].first { $0["event"] == question }
+    }
+  }
+
+  func signal(_ signal: CInt) {
+    process.signalGroup(signal)
+  }
+
+  private func read() throws {
+    var buffer = [UInt8](repeating: 0, count: 1 << 18)
+    while true {
+      let count = try buffer.withUnsafeMutableBytes { try output.read(into: $0, at: offset) }
+      if count == 0 { return }
+      offset += Int64(count)
+      for line in try framer.append(buffer[..<count]) {
+        lines.append(Line(members: try WireCoder.decode(JSONValue.self, from: line)))
+      }
+    }
+  }
+
+  /// Beside the drop folder, on its file system.
+  func outside(_ name: String) -> BytePath { root.appending(name) }
+}

@@ -1,0 +1,106 @@
+import DropFolders
+import Glibc
+import HandoffCore
+import HandoffLog
+import HandoffProtocol
+import LinuxSystem
+import Paths
+
+/// Runs a real watcher on one folder, in a process of its own, because libinotifytools is one a process.
+///
+///     watch-fixture DROP CONTROL [quiet=MS] [quiet_poll=MS] [give_up=MS] [poll=MS] [brief=1]
+///
+/// Prints one line of JSON for each change, and with `brief` only for imports. Lines on standard input are questions: `folders`,
+/// `report HEX`, `judge HEX`. It ends when standard input does.
+@main
+enum WatchFixture {
+  @concurrent
+  static func main() async throws {
+    try SignalMask.blockAtStart()
+    let arguments = CommandLine.arguments
+    guard arguments.count >= 3 else { throw FixtureError("two folders are needed") }
+    var settings = DropFolderSettings(path: BytePath(arguments[1]))
+    for argument in arguments.dropFirst(3) { try apply(argument, to: &settings) }
+    let isBrief = arguments.contains("brief=1")
+    let output = JSONLines()
+    let stand = StandIn()
+    let watcher = DropFolderWatcher(
+      folders: [settings],
+      control: BytePath(arguments[2]),
+      keeper: try await LeaseKeeper(),
+      surroundings: DropFolderWatcher.Surroundings(
+        probe: stand.probe,
+        known: stand.known,
+        importer: stand.take,
+        observer: { if !isBrief || $0.state == .imported { output.write($0) } },
+        now: wallClock
+      ),
+      logger: Logger(threshold: .warning) { output.write($0) }
+    )
+    try await withThrowingTaskGroup { group in
+      group.addTask { try await watcher.run() }
+      group.addTask { try await answer(watcher, output) }
+      await watcher.started()
+      output.write(["event": .string("started")])
+      try await group.next()
+      group.cancelAll()
+      try await group.waitForAll()
+    }
+    output.write(["event": .string("ended")])
+  }
+
+  private static func apply(
+    _ argument: String,
+    to settings: inout DropFolderSettings
+  ) throws {
+    let parts = argument.split(separator: "=")
+    guard parts.count == 2, let milliseconds = Int(parts[1]) else {
+      throw FixtureError("not a setting: \(argument)")
+    }
+    let time: Duration = .milliseconds(milliseconds)
+    switch parts[0] {
+    case "quiet": settings.quiet = time
+    case "quiet_poll": settings.quietPoll = time
+    case "give_up": settings.giveUp = time
+    case "brief": break
+    case "poll": settings.pollInterval = time
+    default: throw FixtureError("not a setting: \(argument)")
+    }
+  }
+
+  private static let wallClock: @Sendable () -> Timestamp = {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return Timestamp(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
+  }
+
+  private static func answer(_ watcher: DropFolderWatcher, _ output: JSONLines) async throws {
+    let input = FileDescriptor(owning: 0)
+    var framer = LineFramer()
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    while true {
+      try await EventLoop.process.readable(input)
+      let count = try buffer.withUnsafeMutableBytes { try input.read(into: $0) }
+      if count == 0 { return }
+      for line in try framer.append(buffer[..<count]) {
+        let words = String(decoding: line, as: UTF8.self).split(separator: " ")
+        let path = BytePath(words.count > 1 ? [UInt8](hexDigits: String(words[1])) ?? [] : [])
+        switch words.first {
+        case "folders": output.write(await watcher.folders())
+        case "report": output.write(await watcher.report(for: path), path)
+        case "judge":
+          output.write(["event": .string("judge"), "found": .bool(await watcher.judgeAgain(path))])
+        default: throw FixtureError("not a question")
+        }
+      }
+    }
+  }
+}
+
+struct FixtureError: Error {
+  let text: String
+
+  init(_ text: String) {
+    self.text = text
+  }
+}

@@ -1,0 +1,122 @@
+import HandoffProtocol
+import HandoffTestSupport
+import LinuxSystem
+import Paths
+import Testing
+
+/// The check box beside an export, and the receipt.
+@Suite("The check box")
+struct BoxTests {
+  /// What the receiver behind the box does, and what the receipt has to say.
+  struct Ending: Sendable, CustomTestStringConvertible {
+    let exit: Int
+    let state: String
+    let isTicked: Bool
+
+    var testDescription: String { state }
+  }
+
+  @Test(
+    "a result marks the receipt: success published, cancelling reverts the box, failure is told",
+    .timeLimit(.minutes(1)),
+    arguments: [
+      Ending(exit: 0, state: "published", isTicked: true),
+      Ending(exit: 77, state: "cancelled", isTicked: false),
+      Ending(exit: 3, state: "outcome_unknown", isTicked: true),
+    ]
+  )
+  func receipt(_ ending: Ending) async throws {
+    try await withBox(exit: ending.exit) { scene in
+      try Self.tick(scene, "cut.mp4")
+      try scene.write(try await Scene.video(1), to: "cut.mp4")
+      let receipt = try await Self.receipt(scene, "cut.mp4", social: ending.state)
+      #expect(receipt["sync_publish"] == .bool(ending.isTicked))
+      #expect(receipt["destinations"]?["keep"]?["state"]?.text == "done")
+    }
+  }
+
+  @Test("without a box nothing is published and no receipt is written", .timeLimit(.minutes(1)))
+  func noBox() async throws {
+    try await withBox(exit: 0) { scene in
+      try scene.write(try await Scene.video(2), to: "plain.mp4")
+      _ = try await scene.broker.wait("handoffs") {
+        $0.elements.contains { $0["status"]?.text == "succeeded" }
+      }
+      let handoffs = try await scene.broker.json("handoffs")
+      #expect(handoffs.elements.map { $0["destination"]?.text } == ["keep"])
+      #expect(try FileStatus.of(scene.exports.appending("plain.mp4.handoff.json")) == nil)
+    }
+  }
+
+  @Test(
+    "a box counts once: a re-export beside the old sidecar is not published",
+    .timeLimit(.minutes(1))
+  )
+  func once() async throws {
+    try await withBox(exit: 0) { scene in
+      try Self.tick(scene, "cut.mp4")
+      try scene.write(try await Scene.video(3), to: "cut.mp4")
+      _ = try await Self.receipt(scene, "cut.mp4", social: "published")
+      try scene.write(try await Scene.video(4), to: "cut.mp4")
+      let handoffs = try await scene.broker.wait("handoffs") { $0.elements.count >= 3 }
+      #expect(handoffs.elements.count { $0["destination"]?.text == "social" } == 1)
+    }
+  }
+
+  @Test("an invalid sidecar holds its export with the reason", .timeLimit(.minutes(1)))
+  func invalid() async throws {
+    try await withBox(exit: 0) { scene in
+      let sidecar = scene.exports.appending("cut.mp4.handoff.toml")
+      try DurableFile.write(Array("sync_publisch = true\n".utf8), to: sidecar)
+      try scene.write(try await Scene.video(5), to: "cut.mp4")
+      let path = scene.exports.appending("cut.mp4")
+      let why = try await scene.broker.wait("why", path) { $0["state"]?.text == "waiting_sidecar" }
+      #expect(why["reason"]?.text?.contains("sync_publish") == true)
+      try DurableFile.write(Array("sync_publish = true\n".utf8), to: sidecar)
+      _ = try await Self.receipt(scene, "cut.mp4", social: "published")
+    }
+  }
+
+  private func withBox(
+    exit: Int,
+    _ body: nonisolated(nonsending) (Scene) async throws -> Void
+  ) async throws {
+    let destinations = """
+      [destination.keep]
+      transport = "exec"
+      command = ["/bin/true"]
+      [destination.social]
+      transport = "exec"
+      command = ["/bin/sh", "-c", "exit \(exit)"]
+      """
+    let text = Scene.configuration(
+      folder: "sync_publish_to = [\"social\"]",
+      handoff: ["keep"],
+      destinations: destinations
+    )
+    try await Scene.run(text, body)
+  }
+
+  private static func tick(_ scene: Scene, _ name: BytePath) throws {
+    try DurableFile.write(
+      Array("title = \"Cut\"\nsync_publish = true\n".utf8),
+      to: scene.exports.appending(name).addingSuffix(".handoff.toml"),
+      permissions: 0o644
+    )
+  }
+
+  private static func receipt(
+    _ scene: Scene,
+    _ name: BytePath,
+    social state: String
+  ) async throws -> JSONValue {
+    let path = scene.exports.appending(name).addingSuffix(".handoff.json")
+    let found = try await poll(within: .seconds(20)) { () -> JSONValue? in
+      guard let file = try? FileDescriptor.open(path, 0) else { return nil }
+      let receipt = try WireCoder.decode(JSONValue.self, from: try file.readAll(limit: 1 << 20))
+      let states = ["social", "keep"].map { receipt["destinations"]?[$0]?["state"]?.text }
+      return states == [state, "done"] ? receipt : nil
+    }
+    return try #require(found, "no receipt says \(state): \(try scene.broker.tail())")
+  }
+}

@@ -1,0 +1,28 @@
+import Glibc
+import LinuxSystem
+import Paths
+
+/// The collected real files, where they are laid beside the project (continuous integration has them).
+enum SharedMedia {
+  /// `HANDOFF_MEDIA`, else `../shared/media`; nil, and said so, if nothing is there.
+  static func folder(for test: String) -> BytePath? {
+    let package = BytePath(#filePath).parent.parent.parent
+    let places = [
+      environmentValue("HANDOFF_MEDIA").map { BytePath($0) },
+      package.parent.appending("shared/media"),
+    ].compactMap(\.self)
+    let found = places.first { access($0.appending("MANIFEST.tsv").nulTerminated, R_OK) == 0 }
+    if found == nil { print("skipped, no collected media is here: \(test)") }
+    return found
+  }
+
+  /// Name and verdict of each file in the manifest.
+  static func verdicts(_ folder: BytePath) throws -> [(name: BytePath, verdict: String)] {
+    let manifest = folder.appending("MANIFEST.tsv")
+    let text = try FileDescriptor.open(manifest, O_RDONLY).readAll(limit: 1 << 24)
+    return text.split(separator: UInt8(ascii: "\n")).dropFirst().map { line in
+      let columns = line.split(separator: UInt8(ascii: "\t"), omittingEmptySubsequences: false)
+      return (BytePath(columns[0]), String(decoding: columns[columns.count - 1], as: UTF8.self))
+    }
+  }
+}
