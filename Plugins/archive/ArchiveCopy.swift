@@ -19,10 +19,8 @@ actor ArchiveCopy {
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
-  /// - Parameters:
-  ///   - root: the archive's folder.
-  ///   - folder: where in it the copy goes.
-  ///   - temporaryName: the same after a crash, so that nothing is left lying.
+  /// Copies into a folder of the archive (`root`); the temporary name is the same after a crash, so
+  /// that nothing is left lying.
   init(asset: GrantedAsset, root: BytePath, folder: BytePath, temporaryName: String) {
     self.asset = asset
     self.root = root
@@ -30,9 +28,10 @@ actor ArchiveCopy {
     temporary = folder.appending(temporaryName)
   }
 
-  /// Keeps the asset and returns the copy's path. A copy that is there already is enough.
+  /// Keeps the asset; a copy that is there already is enough.
   ///
   /// - Parameter progress: told the part that is done, 0 to 1.
+  /// - Returns: the copy's path.
   /// - Throws: `ResultError`; `CancellationError`.
   func keep(_ progress: @Sendable (Double) async -> Void) async throws -> BytePath {
     do {
@@ -140,7 +139,7 @@ actor ArchiveCopy {
     do {
       try DurableFile.clone(from: source, to: target)
       return true
-    } catch where [EOPNOTSUPP, EXDEV, EINVAL, ENOSYS, ENOTTY, EPERM].contains(error.errno) {
+    } catch  where [EOPNOTSUPP, EXDEV, EINVAL, ENOSYS, ENOTTY, EPERM].contains(error.errno) {
       return false
     }
   }
@@ -149,7 +148,7 @@ actor ArchiveCopy {
   private func publish(_ path: BytePath) throws -> Bool {
     do throws(SystemError) {
       try giveName(path)
-    } catch where error.errno == EEXIST {
+    } catch  where error.errno == EEXIST {
       return false
     }
     try Directory.sync(folder)
@@ -159,7 +158,7 @@ actor ArchiveCopy {
   private func giveName(_ path: BytePath) throws(SystemError) {
     do throws(SystemError) {
       try DurableFile.renameNoReplace(temporary, to: path)
-    } catch where error.errno == EINVAL || error.errno == ENOSYS {
+    } catch  where error.errno == EINVAL || error.errno == ENOSYS {
       // A file system without renameat2: a second name does not replace either.
       try DurableFile.link(temporary, to: path)
       try DurableFile.unlink(temporary)

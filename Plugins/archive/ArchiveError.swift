@@ -3,7 +3,9 @@ import HandoffPluginKit
 import HandoffProtocol
 import LinuxSystem
 
-/// What goes wrong in an archive, in the protocol's words. Nothing of it leaves anything behind.
+/// What goes wrong in an archive, in the protocol's words.
+///
+/// Nothing of it leaves anything behind.
 enum ArchiveError {
   /// The granted bytes are not those that were announced.
   static func damaged(_ asset: GrantedAsset, _ reason: String) -> ResultError {

@@ -14,7 +14,7 @@ final class DigestPass {
   /// How many bytes are done.
   private(set) var offset: Int64 = 0
 
-  /// - Parameter target: gets the same bytes, at its own position.
+  /// Begins a pass; a target gets the same bytes, at its own position.
   init(_ file: FileDescriptor, copyingTo target: FileDescriptor? = nil) throws {
     self.file = file
     self.target = target

@@ -33,8 +33,10 @@ struct Manifest {
     if content.isEmpty { try Directory.sync(folder) }
   }
 
-  /// One line without its end: names with a backslash or a line feed are escaped, and the line then
-  /// begins with a backslash. Every other byte stands as it is.
+  /// One line without its end.
+  ///
+  /// Names with a backslash or a line feed are escaped, and the line then begins with a backslash.
+  /// Every other byte stands as it is.
   static func line(_ name: BytePath, _ digest: ContentDigest) -> [UInt8] {
     var escaped: [UInt8] = []
     for byte in name.bytes {

@@ -13,9 +13,7 @@ struct FFmpeg: Sendable {
 
   private let executable: BytePath
 
-  /// Finds the program.
-  ///
-  /// - Parameter path: folders with colons in between; the usual ones where it is nil.
+  /// Finds the program in folders with colons in between; in the usual ones where they are nil.
   init(path: String?) throws(ResultError) {
     for folder in (path ?? Self.folders).split(separator: ":") where folder.hasPrefix("/") {
       let candidate = BytePath(String(folder)).appending("ffmpeg")

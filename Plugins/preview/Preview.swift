@@ -18,9 +18,10 @@ struct Preview: Sendable {
   /// The same after a crash, so that nothing is left lying.
   let temporaryName: String
 
-  /// Makes it and returns its folder, named after the asset.
+  /// Makes it.
   ///
   /// - Parameter progress: told the part that is done, 0 to 1, and what is being done.
+  /// - Returns: its folder, named after the asset.
   /// - Throws: `ResultError`; `CancellationError`.
   func make(_ progress: @Sendable (Double, String) async -> Void) async throws -> BytePath {
     let place = PreviewFolder(

@@ -22,8 +22,10 @@ struct PreviewFolder: Sendable {
     }
   }
 
-  /// Puts the pictures and the page in their place. A preview that is there already (the same bytes
-  /// were handed off before) gets the new files one by one, the page last.
+  /// Puts the pictures and the page in their place.
+  ///
+  /// A preview that is there already (the same bytes were handed off before) gets the new files one by
+  /// one, the page last.
   func publish(page: [UInt8], _ pictures: [String]) async throws {
     try await thread.run {
       for name in pictures {

@@ -47,9 +47,7 @@ struct Stills: Sendable {
     }
   }
 
-  /// All pictures on one sheet.
-  ///
-  /// - Parameter count: of pictures, at least one.
+  /// All pictures, at least one, on one sheet.
   func makeContactSheet(_ name: String, of count: Int) async throws {
     let columns = min(count, Self.columns)
     let rows = (count + columns - 1) / columns

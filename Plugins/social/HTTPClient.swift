@@ -5,14 +5,16 @@ import Synchronization
 
 /// Makes requests with libcurl, each on a thread of its own.
 struct HTTPClient: Sendable {
-  private static let largestReply = 1 << 20
   /// libcurl's one initialisation; a static property is made once, whichever thread is first.
   private static let initialization = handoff_curl_initialize()
 
   /// Makes a request and waits for the whole answer; redirections are not followed, so that a token
   /// goes to the configured server only.
   ///
-  /// - Parameter progress: told the sent part of the body, 0 to 1.
+  /// - Parameters:
+  ///   - request: what is asked.
+  ///   - progress: told the sent part of the body, 0 to 1.
+  /// - Returns: the answer, whatever its status.
   /// - Throws: ``HTTPFailure``; `CancellationError`.
   func exchange(
     _ request: HTTPRequest,

@@ -38,8 +38,9 @@ struct MastodonClient: Sendable {
     try await http.exchange(request("GET", "/api/v1/media/\(id)"))
   }
 
-  /// POST /api/v1/statuses. The server keeps the key for an hour and answers a repetition with the
-  /// status that it has made.
+  /// POST /api/v1/statuses.
+  ///
+  /// The server keeps the key for an hour and answers a repetition with the status that it has made.
   func publish(_ status: JSONValue, key: String) async throws -> HTTPReply {
     var request = request("POST", "/api/v1/statuses")
     request.headers.append("Idempotency-Key: \(key)")

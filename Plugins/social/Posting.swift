@@ -28,7 +28,7 @@ struct Posting: Sendable {
     case lost(String)
   }
 
-  /// - Parameter mayBePublished: an earlier process may have posted already.
+  /// Posts, unless an earlier process may have posted and it is too late to ask with the same key.
   func run(mayBePublished: Bool) async throws -> Receipt {
     var isUncertain = mayBePublished
     var reason = "an earlier process ended while it posted"

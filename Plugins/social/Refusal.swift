@@ -5,9 +5,7 @@ import HandoffProtocol
 ///
 /// All of these leave nothing published: an upload that no status shows is removed by the server.
 enum Refusal {
-  /// - Parameters:
-  ///   - doing: for the message.
-  ///   - now: for a limit that is told as a moment.
+  /// What a status means; the moment is for limits that are told as one.
   static func error(_ reply: HTTPReply, _ doing: String, now: Timestamp) -> ResultError {
     let message = "\(doing): HTTP \(reply.status)\(said(reply))"
     switch reply.status {

@@ -52,7 +52,7 @@ struct SocialSettings: Decodable, Sendable {
     }
   }
 
-  /// The access token. It is never part of an error.
+  /// The access token, which is never part of an error.
   func token(_ context: DestinationContext) throws(ResultError) -> String {
     let text: String
     if let tokenEnv {

@@ -7,9 +7,7 @@ struct FailureReading {
   /// The longest message that is sent, in characters, so that a result fits its document.
   private static let longestMessage = 1000
 
-  /// The outcome that a thrown error means.
-  ///
-  /// - Parameter isCancelled: the broker asked to give the handoff up.
+  /// The outcome that a thrown error means, for a handoff that was to be given up or not.
   func outcome(of error: any Error, isCancelled: Bool) -> HandoffResult.Outcome {
     switch error {
     case let error as ResultError:

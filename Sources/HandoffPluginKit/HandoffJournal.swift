@@ -59,7 +59,8 @@ actor HandoffJournal {
   private func read() throws -> Contents {
     var contents = Contents()
     for found in try Directory.entries(of: folder) {
-      guard let text = found.name.exactText, !text.hasPrefix("."), text.hasSuffix(Self.suffix) else { continue }
+      guard let text = found.name.exactText, !text.hasPrefix("."), text.hasSuffix(Self.suffix)
+      else { continue }
       let id = String(text.dropLast(Self.suffix.count))
       do {
         let file = try FileDescriptor.open(folder.appending(found.name), O_RDONLY)

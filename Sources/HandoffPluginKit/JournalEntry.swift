@@ -49,9 +49,7 @@ struct JournalEntry: Sendable, Codable {
     case isAcknowledged = "acknowledged"
   }
 
-  /// An entry for a handoff that has come.
-  ///
-  /// - Parameter earlier: the entry of an earlier attempt, whose recorded step stays.
+  /// An entry for a handoff that has come; what an earlier attempt recorded stays.
   init(_ handoff: ReceivedHandoff, after earlier: JournalEntry?, now: Timestamp) {
     handoffID = handoff.id
     key = handoff.idempotencyKey
@@ -70,8 +68,9 @@ struct JournalEntry: Sendable, Codable {
     return try ReceivedHandoff(SubmitParameters(handoffID: handoffID, request: request))
   }
 
-  /// A person, or the broker after a failure without effect, has it tried again. What was done is
-  /// never done again.
+  /// A person, or the broker after a failure without effect, has it tried again.
+  ///
+  /// What was done is never done again.
   func isNewAttempt(_ handoff: ReceivedHandoff) -> Bool {
     handoff.attempt > attempt && ending?.kind != .success
   }

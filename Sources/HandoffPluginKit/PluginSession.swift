@@ -54,6 +54,8 @@ struct PluginSession<Served: Destination> {
       return try await receiver.answer(method, parameters)
     } catch let failure as RPCMessage.Failure {
       throw failure
+    } catch let error as ResultError {
+      throw .refused(error)
     } catch {
       throw RPCMessage.Failure(code: -32_603, message: "\(method): \(error)")
     }

@@ -17,8 +17,10 @@ public struct ReceivedHandoff: Sendable {
   public let expiresAt: Timestamp?
   /// The sender's own.
   public let metadata: JSONValue?
-  /// 64 hexadecimal digits, the same over attempts and restarts, for services that do a request with a
-  /// known key only once. It may be shown to them: the state token cannot be found from it.
+  /// A key for services that do a request with a known key only once: 64 hexadecimal digits, the same
+  /// over attempts and restarts.
+  ///
+  /// It may be shown to them: the state token cannot be found from it.
   public let idempotencyKey: String
 
   let state: StateToken

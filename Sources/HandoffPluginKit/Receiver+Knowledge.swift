@@ -8,8 +8,9 @@ extension Receiver {
     guard let handoff = try entries[id]?.handoff(reference.state) else {
       return HandoffKnowledge(handoffID: id, standing: .unknown)
     }
+    let destination = try destination.get()
     active[id] = Work(handoff: handoff)
-    switch await resumption(of: handoff) {
+    switch await resumption(of: handoff, destination) {
     case .redo:
       enqueue(handoff)
       return HandoffKnowledge(handoffID: id, standing: .working)

@@ -6,6 +6,11 @@ extension Receiver {
   private static var longest: Duration { .seconds(30 * 86_400) }
   private static var most: Int { 4096 }
 
+  /// Forgets delivered handoffs that are old, or too many; not worth it for each single one.
+  func pruneNowAndThen() async {
+    if delivered.count.isMultiple(of: 64) { await prune() }
+  }
+
   /// Forgets delivered handoffs that are old, or too many.
   func prune() async {
     let limit = now().advanced(by: .zero - Self.longest)

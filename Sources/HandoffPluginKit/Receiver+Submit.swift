@@ -4,12 +4,13 @@ extension Receiver {
   /// How many handoffs are taken at once, running or waiting.
   private static var mostActive: Int { 1024 }
 
-  /// Takes a handoff: it is in the journal before the answer says so. One that is known already is
-  /// not done twice.
+  /// Takes a handoff: it is in the journal before the answer says so.
+  ///
+  /// One that is known already is not done twice.
   func submit(_ parameters: JSONValue?) async throws -> SubmitAnswer {
     do {
       let handoff = try received(parameters)
-      _ = try destination.get()
+      let destination = try destination.get()
       while let work = active[handoff.id] {
         try checkKey(of: handoff)
         guard let task = work.task, entries[handoff.id]?.isNewAttempt(handoff) == true,
@@ -26,7 +27,7 @@ extension Receiver {
           retry: .later
         )
       }
-      try await take(handoff)
+      try await take(handoff, destination)
       return SubmitAnswer(accepted: true)
     } catch {
       return SubmitAnswer(accepted: false, error: refusal(error))
@@ -34,7 +35,7 @@ extension Receiver {
   }
 
   /// Begins a handoff, goes on with one that was interrupted, or tells again how one has ended.
-  private func take(_ handoff: ReceivedHandoff) async throws {
+  private func take(_ handoff: ReceivedHandoff, _ destination: Served) async throws {
     try checkKey(of: handoff)
     if let reason = damaged[handoff.id], handoff.attempt == 1 {
       throw ResultError(
@@ -51,7 +52,7 @@ extension Receiver {
       settle(handoff, ending.outcome)
       return
     }
-    switch await resumption(of: handoff) {
+    switch await resumption(of: handoff, destination) {
     case .notReceived, .redo: enqueue(handoff)
     case .finished(let receipt): settle(handoff, .success(output: receipt.output))
     case .failed(let error): settle(handoff, .failure(error))
@@ -79,8 +80,9 @@ extension Receiver {
     startWaiting()
   }
 
-  /// Tells an outcome in a task of its own, because the caller owes its answer first. Over one
-  /// connection a result is told once.
+  /// Tells an outcome in a task of its own, because the caller owes its answer first.
+  ///
+  /// Over one connection a result is told once.
   private func settle(_ handoff: ReceivedHandoff, _ outcome: HandoffResult.Outcome) {
     guard !delivered.contains(handoff.id) else { return forget(handoff.id) }
     active[handoff.id]?.task = Task {
@@ -95,9 +97,9 @@ extension Receiver {
   }
 
   /// Asks the author what became of an interrupted handoff.
-  func resumption(of handoff: ReceivedHandoff) async -> Resumption {
+  func resumption(of handoff: ReceivedHandoff, _ destination: Served) async -> Resumption {
     do {
-      return try await destination.get().resume(handoff, context: receiveContext(handoff))
+      return try await destination.resume(handoff, context: receiveContext(handoff))
     } catch {
       ProcessLog.write("asking what became of \(handoff.id): \(error)")
       return .unknown

@@ -34,7 +34,7 @@ actor Receiver<Served: Destination> {
   var delivered: Set<String> = []
   var isStopping = false
 
-  /// - Parameter contents: what the journal held at start.
+  /// Begins with what the journal held at start.
   init(
     context: DestinationContext,
     journal: HandoffJournal,
@@ -117,12 +117,17 @@ actor Receiver<Served: Destination> {
   /// Sends a result; it stays in the journal until the broker has answered.
   private func deliver(_ id: String, _ result: HandoffResult) async {
     do {
-      _ = try await broker.call(.result, WireCoder.value(result))
+      while let refusal = try await refusal(of: result) {
+        guard refusal.mayPass, !isStopping else {
+          // Late, foreign or already consumed: the broker has recorded that, and stays with it.
+          ProcessLog.write("the broker refused the result of \(id): \(refusal.message)")
+          if refusal.mayPass { return }
+          break
+        }
+        try await Task.sleep(for: .seconds(1))
+      }
     } catch is BrokerGone {
       return
-    } catch let refusal as RPCMessage.Failure {
-      // Late, foreign or already consumed: the broker has recorded that and will not change its mind.
-      ProcessLog.write("the broker refused the result of \(id): \(refusal.message)")
     } catch {
       ProcessLog.write("the result of \(id) could not be sent: \(error)")
       return
@@ -130,7 +135,17 @@ actor Receiver<Served: Destination> {
     delivered.insert(id)
     entries[id]?.isAcknowledged = true
     await storeEntry(id, "recording that a result was delivered")
-    await prune()
+    await pruneNowAndThen()
+  }
+
+  /// Sends a result once; nil where the broker has taken it.
+  private func refusal(of result: HandoffResult) async throws -> RPCMessage.Failure? {
+    do {
+      _ = try await broker.call(.result, WireCoder.value(result))
+      return nil
+    } catch let refusal as RPCMessage.Failure {
+      return refusal
+    }
   }
 
   /// Writes an entry whose loss on the disk would not make anything wrong, only slower.
@@ -153,4 +168,9 @@ actor Receiver<Served: Destination> {
       channel: Channel(receiver: self, handoff: handoff)
     )
   }
+}
+
+extension RPCMessage.Failure {
+  /// The broker is busy, or cannot write its ledger just now.
+  fileprivate var mayPass: Bool { code == -32_001 || data?.retry == .later }
 }

@@ -39,6 +39,11 @@ package final class TestBroker: Sendable {
     desk.known.withLock { $0.assets[identifier] = asset }
   }
 
+  /// Refuses the next result so.
+  package func refuseResult(_ error: ResultError) {
+    desk.known.withLock { $0.resultRefusal = error }
+  }
+
   /// Every result that has come over this connection.
   package var received: [HandoffResult] { desk.known.withLock { $0.results } }
 
@@ -81,12 +86,15 @@ package final class TestBroker: Sendable {
 }
 
 /// The connection ended before what was awaited came.
-package struct BrokerGaveUp: Error {}
+package struct BrokerGaveUp: Error {
+  package init() {}
+}
 
 /// What the plugin is answered.
 private final class Desk: Sendable {
   struct Known {
     var assets: [LocalIdentifier: ResolvedAsset] = [:]
+    var resultRefusal: ResultError?
     var results: [HandoffResult] = []
     var progress: [ProgressParameters] = []
   }
@@ -108,8 +116,13 @@ private final class Desk: Sendable {
         return try resolve(WireCoder.document(ResolveParameters.self, from: parameters))
       case .result:
         let result = try WireCoder.document(HandoffResult.self, from: parameters)
-        known.withLock { $0.results.append(result) }
+        let refusal = known.withLock { known in
+          known.results.append(result)
+          defer { known.resultRefusal = nil }
+          return known.resultRefusal
+        }
         arrivals.yield(result)
+        if let refusal { throw RPCMessage.Failure.refused(refusal) }
         return .object([:])
       case .progress:
         let progress = try WireCoder.document(ProgressParameters.self, from: parameters)

@@ -172,7 +172,10 @@ final class StandInAccount: Sendable {
     guard question.subject == Self.accountID else { return .error(404, "Record not found") }
     let limit = question.olderThan.flatMap { Int($0) } ?? .max
     let older = state.statuses.filter { (Int($0.id) ?? 0) < limit }
-    return Reply(status: 200, body: .array(older.suffix(40).reversed().map { document($0, state.port) }))
+    return Reply(
+      status: 200,
+      body: .array(older.suffix(40).reversed().map { document($0, state.port) })
+    )
   }
 
   private func attachment(_ id: String, isReady: Bool) -> JSONValue {

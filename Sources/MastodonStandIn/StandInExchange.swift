@@ -17,7 +17,12 @@ final class StandInExchange {
   private var fileName = ""
   private var contentType = ""
 
-  private init(_ account: StandInAccount, _ connection: OpaquePointer, _ method: String, _ url: String) {
+  private init(
+    _ account: StandInAccount,
+    _ connection: OpaquePointer,
+    _ method: String,
+    _ url: String
+  ) {
     self.account = account
     self.connection = connection
     question = Self.question(method, url)
@@ -39,7 +44,14 @@ final class StandInExchange {
   /// MHD_AccessHandlerCallback: comes once for the header, once for each piece of the body, and once
   /// at the end.
   static let handle: MHD_AccessHandlerCallback = {
-    context, connection, url, method, _, bytes, count, slot in
+    context,
+    connection,
+    url,
+    method,
+    _,
+    bytes,
+    count,
+    slot in
     guard let context, let connection, let url, let method, let count, let slot else {
       return .NO
     }
@@ -73,7 +85,15 @@ final class StandInExchange {
 
   /// MHD_PostDataIterator: a piece of one part of the form.
   private static let part: MHD_PostDataIterator = {
-    context, _, key, fileName, contentType, _, bytes, _, count in
+    context,
+    _,
+    key,
+    fileName,
+    contentType,
+    _,
+    bytes,
+    _,
+    count in
     guard let context, let key, String(cString: key) == "file" else { return .YES }
     let exchange = Unmanaged<StandInExchange>.fromOpaque(context).takeUnretainedValue()
     exchange.fileName = fileName.map { String(cString: $0) } ?? ""
@@ -114,7 +134,11 @@ final class StandInExchange {
   private func take(_ bytes: UnsafeRawBufferPointer) {
     guard failure == nil else { return }
     if let parts {
-      let isForm = MHD_post_process(parts, bytes.bindMemory(to: CChar.self).baseAddress, bytes.count)
+      let isForm = MHD_post_process(
+        parts,
+        bytes.bindMemory(to: CChar.self).baseAddress,
+        bytes.count
+      )
       if isForm != .YES { failure = .error(400, "not a form") }
     } else if body.count + bytes.count > Self.largestBody {
       failure = .error(413, "too large")

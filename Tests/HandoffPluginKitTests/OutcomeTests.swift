@@ -112,6 +112,20 @@ struct OutcomeTests {
     }
   }
 
+  @Test("a result that the broker cannot take now is told again, one that it refuses is not")
+  func refusedResults() async throws {
+    for (retry, times) in [(RetryAdvice.later, 2), (.never, 1)] {
+      let work = try WorkFolder()
+      try await withSession(Plain.self, in: work) { broker in
+        try await broker.discover(Script().settings())
+        broker.refuseResult(ResultError(.alreadyConsumed, "no", effect: .none, retry: retry))
+        _ = try await broker.submit(handoff())
+        for await _ in broker.results.prefix(times) {}
+        #expect(broker.received.count == times)
+      }
+    }
+  }
+
   @Test("cancelling a running handoff cancels its task")
   func cancelRunning() async throws {
     let work = try WorkFolder()

@@ -5,6 +5,7 @@ import HandoffTestSupport
 import LinuxSystem
 import Paths
 import Synchronization
+import Testing
 
 @testable import HandoffPluginKit
 
@@ -115,7 +116,7 @@ func withSession<Served: Destination, Value: Sendable>(
   let (ours, theirs) = try UnixSocket.pair()
   let broker = TestBroker(ours)
   let context = DestinationContext(
-    name: DestinationName("test")!,
+    name: try #require(DestinationName("test")),
     work: work.path,
     environment: { _ in nil }
   )
@@ -140,15 +141,21 @@ func handoff(
     handoffID: id,
     request: HandoffRequest(
       localIdentifiers: assets.map(identifier),
-      state: StateToken(token ?? "secret-of-\(id)")!,
+      state: known(StateToken(token ?? "secret-of-\(id)")),
       title: "A title",
       attempt: attempt
     )
   )
 }
 
+/// A value that the test itself has made right.
+func known<Value>(_ value: Value?) -> Value {
+  guard let value else { preconditionFailure("the test makes a value that cannot be") }
+  return value
+}
+
 func digest(_ seed: UInt8) -> ContentDigest {
-  ContentDigest([UInt8](repeating: seed, count: 32))!
+  known(ContentDigest([UInt8](repeating: seed, count: 32)))
 }
 
 func identifier(_ seed: UInt8) -> LocalIdentifier { LocalIdentifier(digest(seed)) }

@@ -13,7 +13,7 @@ struct Granted: Sendable {
 
   /// Writes a file of a name into a grants folder of its own.
   init(_ bytes: [UInt8], named name: BytePath, in scratch: Scratch) throws {
-    let digest = ContentDigest(try SHA256.digest(of: bytes))!
+    let digest = known(ContentDigest(try SHA256.digest(of: bytes)))
     let folder = scratch.path.appending("grants/\(digest.hex)")
     try Directory.create(folder)
     path = folder.appending(name)
@@ -25,7 +25,7 @@ struct Granted: Sendable {
   /// Takes a file that is there.
   init(file: BytePath) throws {
     let bytes = try FileDescriptor.open(file, O_RDONLY).readAll(limit: 100 << 20)
-    let digest = ContentDigest(try SHA256.digest(of: bytes))!
+    let digest = known(ContentDigest(try SHA256.digest(of: bytes)))
     path = file
     identifier = LocalIdentifier(digest)
     asset = ResolvedAsset(at: file, sha256: digest, size: Int64(bytes.count))
@@ -35,8 +35,12 @@ struct Granted: Sendable {
 }
 
 extension [UInt8] {
-  /// Bytes that are different for each seed.
+  /// Bytes that are different for each seed, and in each block of 512.
   static func pattern(_ seed: UInt8, count: Int) -> [UInt8] {
-    (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ Int(seed)) }
+    var bytes = [UInt8](repeating: seed, count: count)
+    for (index, place) in stride(from: 0, to: count, by: 512).enumerated() {
+      bytes[place] = UInt8(truncatingIfNeeded: index)
+    }
+    return bytes
   }
 }

@@ -20,9 +20,8 @@ struct PluginProcess: Sendable {
     return BytePath(target.prefix(max(0, count)).map { UInt8(bitPattern: $0) }).parent
   }()
 
-  /// Starts it, introduces the broker, runs the body, hangs up and waits for its end.
-  ///
-  /// - Parameter fault: a `HANDOFF_FAULT`.
+  /// Starts it with a `HANDOFF_FAULT`, introduces the broker, runs the body, hangs up and waits for
+  /// its end.
   func run<Value: Sendable>(
     fault: String? = nil,
     _ body: @Sendable (TestBroker, SpawnedProcess) async throws -> Value
@@ -72,11 +71,9 @@ struct PluginProcess: Sendable {
     }
   }
 
-  /// What a broker does that must see a handoff to its end: submits, and after each end of the process
-  /// starts it again and asks what became of it.
+  /// What a broker does that must see a handoff to its end.
   ///
-  /// - Parameter faults: for the first processes; then it runs without.
-  /// - Returns: the outcome, and how many processes it took.
+  /// It submits, and after each end of the process starts it again and asks what became of it. The faults are for the first processes.
   func deliverOverCrashes(
     _ submitted: SubmitParameters,
     _ assets: [LocalIdentifier: ResolvedAsset],
@@ -95,7 +92,7 @@ struct PluginProcess: Sendable {
           return try await Self.outcome(submitted, broker, isFirst)
         }
         if let outcome { return (outcome, processes) }
-      } catch where processes <= faults.count || error is BrokerGaveUp {
+      } catch  where processes <= faults.count || error is BrokerGaveUp {
         // It died, as it was told to.
       }
       try #require(processes < 20)
@@ -159,7 +156,7 @@ final class Scratch: Sendable {
         if entry.kind == .directory {
           try walk(inner)
         } else {
-          found.insert(inner.relative(to: out)!)
+          found.insert(known(inner.relative(to: out)))
         }
       }
     }
@@ -192,6 +189,12 @@ func runProgram(
   return await (try SpawnedProcess.spawn(command)).exit()
 }
 
+/// A value that the test itself has made right.
+func known<Value>(_ value: Value?) -> Value {
+  guard let value else { preconditionFailure("the test makes a value that cannot be") }
+  return value
+}
+
 /// One handoff with a token of its own.
 func handoff(
   _ id: String,
@@ -203,7 +206,7 @@ func handoff(
     handoffID: id,
     request: HandoffRequest(
       localIdentifiers: identifiers,
-      state: StateToken("secret-of-\(id)")!,
+      state: known(StateToken("secret-of-\(id)")),
       title: title,
       attempt: attempt
     )

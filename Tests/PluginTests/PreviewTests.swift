@@ -156,7 +156,8 @@ struct PreviewTests {
       in: scratch
     )
     var steps = 0
-    for ordinal in 1...60 {
+    // Every other step: each costs six runs of ffmpeg.
+    for ordinal in stride(from: 1, to: 60, by: 2) {
       let ended = try await preview(scratch).deliverOverCrashes(
         handoff("h\(ordinal)", [file.identifier]),
         file.grants,
@@ -173,17 +174,18 @@ struct PreviewTests {
 
   @Test("real files have previews, as far as ffmpeg reads them")
   func media() async throws {
-    let folder = environmentValue("HANDOFF_MEDIA") ?? "../shared/media"
-    guard let files = try? Directory.entries(of: BytePath(folder)) else {
-      print("skipped: no real files in \(folder)")
+    let working = BytePath(FileManager.default.currentDirectoryPath)
+    let media = working.appending(BytePath(environmentValue("HANDOFF_MEDIA") ?? "../shared/media"))
+    guard let manifest = try? FileDescriptor.open(media.appending("MANIFEST.tsv"), O_RDONLY) else {
+      print("skipped: no real files in \(media)")
       return
     }
-    let root = BytePath(FileManager.default.currentDirectoryPath)
     let scratch = try Scratch()
+    let rows = String(decoding: try manifest.readAll(limit: 1 << 20), as: UTF8.self)
+      .split(separator: "\n").dropFirst().map { $0.split(separator: "\t").map(String.init) }
     try await preview(scratch).run { broker, _ in
-      for (index, entry) in files.enumerated()
-      where !["tsv", "md", "sh"].map({ Array($0.utf8) }).contains(entry.name.lowercasedExtension) {
-        let file = try Granted(file: root.appending(BytePath(folder)).appending(entry.name))
+      for (index, row) in rows.enumerated() {
+        let file = try Granted(file: media.appending(row[0]))
         broker.grant(file.identifier, file.asset)
         let _: SubmitAnswer = try await broker.ask(
           .submit,
@@ -191,9 +193,9 @@ struct PreviewTests {
         )
         let outcome = try await broker.nextResult().outcome
         if let failure = outcome.failure { #expect(failure.effect == Effect.none) }
-        let isBroken = ["broken", "audio_only", "init_segment", "mdat_missing", "vvc", "cenc", "bad"]
-          .contains { entry.name.lossyText.contains($0) }
-        if !isBroken { #expect(outcome.output != nil, "\(entry.name): \(outcome)") }
+        // Debian's ffmpeg has no decoder for VVC.
+        let isReadable = row.last?.hasPrefix("accept") == true && !row[0].contains("vvc")
+        if isReadable { #expect(outcome.output != nil, "\(row[0]): \(outcome)") }
       }
     }
   }

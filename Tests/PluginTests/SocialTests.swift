@@ -140,6 +140,43 @@ struct SocialTests {
     #expect(server.statuses.count == 1)
   }
 
+  @Test(
+    "too late for the key, it looks for the status instead of posting again",
+    arguments: [StandInFault.dropAfter, .dropBefore]
+  )
+  func afterTheHour(fault: StandInFault) async throws {
+    let scratch = try Scratch()
+    let server = MastodonStandIn(token: Self.token)
+    let plugin = social(scratch, port: try server.start())
+    let file = try video(scratch)
+    server.fail(.publish, fault, .refuse(401))
+    server.fail(.account, .refuse(401))
+    let first = try await plugin.deliver(handoff("h", [file.identifier]), file.grants)
+    #expect(first.failure?.effect == .unknown)
+    try backdate(scratch.work.appending("handoffs/h.json"))
+    let again = try await plugin.deliver(handoff("h", [file.identifier], attempt: 2), file.grants)
+    if fault == .dropAfter {
+      #expect(again.output?["id"]?.text == server.statuses.first?.id)
+      #expect(server.statuses.count == 1)
+    } else {
+      #expect(again.failure?.effect == .unknown)
+      #expect(server.statuses.isEmpty)
+    }
+  }
+
+  /// Moves the recorded step of a journal entry to long ago.
+  private func backdate(_ entry: BytePath) throws {
+    let bytes = try FileDescriptor.open(entry, O_RDONLY).readAll(limit: 1 << 20)
+    guard case .object(var members) = try WireCoder.decode(JSONValue.self, from: bytes),
+      case .object(var stage) = members["stage"], case .object(var data) = stage["data"]
+    else { throw BrokerGaveUp() }
+    #expect(stage["name"]?.text == "posting")
+    data["at"] = .string("2020-01-01T00:00:00.000Z")
+    stage["data"] = .object(data)
+    members["stage"] = .object(stage)
+    try DurableFile.write(WireCoder.encode(JSONValue.object(members)), to: entry)
+  }
+
   @Test("a server that is not there has no effect and is tried later")
   func unreachable() async throws {
     let scratch = try Scratch()
@@ -169,13 +206,16 @@ struct SocialTests {
     #expect(server.uploads.isEmpty)
   }
 
-  @Test("settings that cannot work are refused at once", arguments: [
-    ["server": JSONValue.string("http://example.net")],
-    ["server": .string("http://127.0.0.1.example.net")],
-    ["visibility": .string("everybody")],
-    ["token_env": .string("NOT_THERE")],
-    ["token_file": .string("/nowhere")],
-  ])
+  @Test(
+    "settings that cannot work are refused at once",
+    arguments: [
+      ["server": JSONValue.string("http://example.net")],
+      ["server": .string("http://127.0.0.1.example.net")],
+      ["visibility": .string("everybody")],
+      ["token_env": .string("NOT_THERE")],
+      ["token_file": .string("/nowhere")],
+    ]
+  )
   func settings(extra: [String: JSONValue]) async throws {
     let scratch = try Scratch()
     let refusal = await #expect(throws: RPCMessage.Failure.self) {
