@@ -48,7 +48,14 @@ struct StyleTests {
       in: ["Plugins", "Sources", "Tests", "config"],
       extensions: Self.all.union(["md", "modulemap", "toml", "json"])
     )
-    #expect(files.filter { $0.text.contains(place) }.map(\.path) == [])
+    let named = files.filter { file in
+      // As a part of a longer path it is a folder of the state.
+      file.text.ranges(of: place).contains { range in
+        range.lowerBound == file.text.startIndex
+          || !(file.text[file.text.index(before: range.lowerBound)].isLetter)
+      }
+    }
+    #expect(named.map(\.path) == [])
   }
 
   @Test("the rules find what they forbid")
