@@ -9,7 +9,7 @@ import Paths
 import Testing
 
 /// Each step of the walk is a process of its own that kills itself at the next point.
-@Suite("Crashes", .timeLimit(.minutes(3)))
+@Suite("Crashes", .timeLimit(.minutes(5)))
 struct CrashTests {
   @Test(
     "killed at any step, an import loses nothing, leaves no wrong object, and is made by the next run",

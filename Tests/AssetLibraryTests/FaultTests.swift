@@ -8,7 +8,7 @@ import LinuxSystem
 import Paths
 import Testing
 
-@Suite("Faults", .timeLimit(.minutes(3)))
+@Suite("Faults", .timeLimit(.minutes(5)))
 struct FaultTests {
   @Test(
     "whichever step fails, the source is untouched, no object is wrong, and the next import works",

@@ -11,7 +11,7 @@ import Testing
 let archive = DestinationName("archive").unsafelyUnwrapped
 let preview = DestinationName("preview").unsafelyUnwrapped
 
-@Suite("Grants", .timeLimit(.minutes(3)))
+@Suite("Grants", .timeLimit(.minutes(5)))
 struct GrantTests {
   private static let names: [BytePath] = [
     "clip.mp4", "te[s]t_ video ' _ .flv", "line\nfeed.mp4",

@@ -8,7 +8,7 @@ import LinuxSystem
 import Paths
 import Testing
 
-@Suite("Import", .timeLimit(.minutes(2)))
+@Suite("Import", .timeLimit(.minutes(5)))
 struct ImportTests {
   @Test("an export becomes a read-only object named by its digest, and stays where it was")
   func copies() async throws {
@@ -107,7 +107,7 @@ struct ImportTests {
     }
   }
 
-  @Test("a sparse export keeps its holes (case 111)", .timeLimit(.minutes(3)))
+  @Test("a sparse export keeps its holes (case 111)", .timeLimit(.minutes(5)))
   func sparse() async throws {
     try await withLibrary { fixture in
       let source = try fixture.export("sparse.mp4", randomBytes(100_000))

@@ -34,7 +34,7 @@ func sampleAsset(_ bytes: [UInt8] = [1, 2, 3]) throws -> Asset {
   return asset
 }
 
-@Suite("Records", .timeLimit(.minutes(3)))
+@Suite("Records", .timeLimit(.minutes(5)))
 struct RecordTests {
   @Test("a record brings an asset back, every byte of its paths included")
   func roundTrip() async throws {

@@ -7,7 +7,7 @@ import LinuxSystem
 import Paths
 import Testing
 
-@Suite("Sources", .timeLimit(.minutes(3)))
+@Suite("Sources", .timeLimit(.minutes(5)))
 struct SourceTests {
   @Test(
     "a take moves no byte: the object is the source's inode, read-only, and the source then goes"
