@@ -56,6 +56,8 @@ struct TrackReading {
 
   /// Without an index only the first packet can be looked at.
   private func unindexed(_ tolerance: ZeroTolerance) -> Finding {
+    // An MP4 is nothing but its index, and libavformat searches long for what a broken one hides.
+    if case .isoMedia = kind { return Finding(.incomplete, "no video packet") }
     let packet = file.peekPacket(of: video)
     guard !packet.isEmpty else { return Finding(.incomplete, "no video packet can be read") }
     if packet.allSatisfy({ $0 == 0 }), tolerance != .anything {
