@@ -85,15 +85,15 @@ struct MediaTests {
 
   private static func check(_ asset: JSONValue, _ ready: [Version: Double]) throws {
     let digest = try #require(asset["sha256"]?.text)
-    let importedAt = try #require(asset["imported_at"]?.text.flatMap(Timestamp.init(rfc3339:)))
     for source in asset["sources"]?.elements ?? [] {
       let path = try #require(source["path"]?.text)
+      let seenAt = try #require(source["seen_at"]?.text.flatMap(Timestamp.init(rfc3339:)))
       let moment = ready[Version(path: path, digest: digest)]
       guard let moment else {
         Issue.record("imported too early or with another digest: \(path)")
         continue
       }
-      let delay = Double(importedAt.milliseconds) / 1000 - moment
+      let delay = Double(seenAt.milliseconds) / 1000 - moment
       #expect(delay > earliest && delay < latest, "\(path) after \(delay) s")
     }
   }

@@ -10,7 +10,7 @@ struct StopTests {
   @Test("SIGTERM drains: what runs may end, and the exit code is 0", .timeLimit(.minutes(1)))
   func drain() async throws {
     try await Scene.run(Self.configuration) { scene in
-      let begun = scene.broker.root.appending("out/begun")
+      let begun = scene.broker.root.appending("state/work/slow/begun")
       let path = scene.exports.appending("cut.mp4")
       try scene.write(try await Scene.video(1), to: "cut.mp4")
       _ = try await scene.broker.wait("why", path) { $0["state"]?.text == "imported" }
@@ -46,7 +46,7 @@ struct StopTests {
     destinations: """
       [destination.slow]
       transport = "exec"
-      command = ["/bin/sh", "-c", "mkdir -p out; : > out/begun; sleep 2"]
+      command = ["/bin/sh", "-c", ": > $HANDOFF_WORK/begun; sleep 2"]
       containment = "none"
       """
   )
