@@ -5,19 +5,10 @@ import LinuxSystem
 /// The command line: finds the command, runs it, and turns how it ended into an exit code.
 @main
 enum Program {
-  static func main() {
+  static func main() async {
     do {
-      // Before any thread starts: a lease break or a stop signal must find nobody who dies of it.
+      // Before anything else: from here on, signals are read and interrupt nobody.
       try SignalMask.blockAtStart()
-    } catch {
-      Terminal.error("\(error)")
-      ExitCode.failed.exit()
-    }
-    MainThread.run { await end() }
-  }
-
-  private static func end() async -> Never {
-    do {
       try await run(.ofThisProcess).exit()
     } catch let failure as CommandFailure {
       Terminal.error(failure.message)
