@@ -23,7 +23,9 @@ final class ControlFolder: Sendable {
     }
   }
 
-  /// Makes an event. It comes after all that are in the queue now.
+  /// Makes an event.
+  ///
+  /// It comes after all that are in the queue now.
   ///
   /// - Returns: the name in the event; no two are the same.
   @discardableResult

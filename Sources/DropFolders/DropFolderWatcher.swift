@@ -11,11 +11,15 @@ package import Paths
 package actor DropFolderWatcher {
   /// What the watcher needs of the rest of the broker.
   package struct Surroundings: Sendable {
-    /// Judges an open file of that many bytes. It may be called several times at once.
+    /// Judges an open file of that many bytes.
+    ///
+    /// It may be called several times at once.
     package var probe: @Sendable (FileDescriptor, Int64) async -> ProbeVerdict
     /// The asset that was made of this file with this content, if one was.
     package var known: @Sendable (BytePath, FileIdentity) async throws -> LocalIdentifier?
-    /// Imports a settled export. It is not cancelled when the watcher is.
+    /// Imports a settled export.
+    ///
+    /// It is not cancelled when the watcher is.
     package var importer: @Sendable (SettledExport) async -> ImportOutcome
     /// Hears of every change; called in order, and must not block.
     package var observer: @Sendable (CandidateChange) -> Void

@@ -108,7 +108,9 @@ final class InotifyTools {
     return watch
   }
 
-  /// Ends a watch. One that the kernel has ended already stays in the library's table.
+  /// Ends a watch.
+  ///
+  /// One that the kernel has ended already stays in the library's table.
   func remove(_ watch: CInt) {
     if inotifytools_remove_watch_by_wd(watch) == 0 { deadEntries += 1 }
   }

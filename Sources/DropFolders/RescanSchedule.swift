@@ -38,7 +38,9 @@ struct RescanSchedule {
     if status.mode == .offline { rootCheck = min(rootCheck, now + Self.lostRootInterval) }
   }
 
-  /// Events were lost. Overflows that follow on each other's heels are answered ever more slowly, so
+  /// Takes in that events were lost.
+  ///
+  /// Overflows that follow on each other's heels are answered ever more slowly, so
   /// that listing does not become the load that makes the next one.
   mutating func overflowed(at now: Duration) {
     guard answer == nil else { return }

@@ -44,8 +44,9 @@ package struct SettledExport: Sendable {
   /// Nobody can have written to it so far without ``isBroken`` saying so.
   package var hasLease: Bool { lease != nil }
 
-  /// Somebody has begun to write to it: the attempt to import it is to be given up as
-  /// ``ImportOutcome/changed``. Always false without a lease, where only comparing before and after
+  /// Somebody has begun to write to it: the attempt is to be given up as ``ImportOutcome/changed``.
+  ///
+  /// Always false without a lease, where only comparing before and after
   /// tells.
   package var isBroken: Bool { lease?.isBroken ?? false }
 }

@@ -87,7 +87,9 @@ extension WatchTree {
     return inner?.device != outer?.device
   }
 
-  /// Lists a whole folder: a round. Directories without a watch are watched.
+  /// Lists a whole folder: a round.
+  ///
+  /// Directories without a watch are watched.
   func list(_ index: Int) {
     guard folders[index].root != nil else { return open(index) }
     folders[index].round += 1

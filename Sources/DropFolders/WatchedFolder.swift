@@ -9,7 +9,9 @@ struct WatchedFolder {
   var root: (device: UInt64, inode: UInt64)?
   /// The root's watch, while the folder is there and not polled.
   var watch: CInt?
-  /// The number of the last listing. It only ever grows, also when the root is lost.
+  /// The number of the last listing.
+  ///
+  /// It only ever grows, also when the root is lost.
   var round: UInt32 = 0
   var status = FolderStatus(mode: .offline)
   /// It was a mount: what is at its path now, if no file system is mounted there, is not the folder.

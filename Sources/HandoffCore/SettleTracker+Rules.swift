@@ -37,7 +37,9 @@ extension SettleTracker {
       )
     }
 
-    /// The least time between two equal looks that stand in for a lease. A container that shows its
+    /// The least time between two equal looks that stand in for a lease.
+    ///
+    /// A container that shows its
     /// own end needs less of it than one that does not.
     func pause(isProvable: Bool) -> Duration {
       isProvable ? min(quietPoll, max(quiet, longQuiet)) : quietPoll

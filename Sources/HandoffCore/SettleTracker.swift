@@ -60,7 +60,7 @@ package struct SettleTracker: Sendable {
 
   /// Takes in what was noticed of a file.
   ///
-  /// - Parameter round: the number of the folder's listing that is under way or was the last.
+  /// The round is the number of the folder's listing that is under way or was the last.
   package mutating func observe(
     _ path: BytePath,
     in folder: Int,
@@ -118,7 +118,9 @@ package struct SettleTracker: Sendable {
     remove(path)
   }
 
-  /// Directories were moved away or deleted, with everything below them. Takes time in the number of
+  /// Directories were moved away or deleted, with everything below them.
+  ///
+  /// Takes time in the number of
   /// candidates.
   package mutating func vanished(below directories: [BytePath]) {
     guard !directories.isEmpty else { return }
@@ -308,7 +310,9 @@ package struct SettleTracker: Sendable {
     return true
   }
 
-  /// 64 bits under the process's own key. A file would be missed only if both its path and its
+  /// 64 bits under the process's own key.
+  ///
+  /// A file would be missed only if both its path and its
   /// identity met those of another file: 128 bits.
   private static func hash(_ value: some Hashable) -> UInt64 {
     var hasher = Hasher()

@@ -60,7 +60,9 @@ package struct ShellPattern: Hashable, Sendable {
     return nil
   }
 
-  /// The whole name matches. Takes time in the product of both lengths at most.
+  /// The whole name matches.
+  ///
+  /// Takes time in the product of both lengths at most.
   package func matches(_ name: BytePath) -> Bool {
     let bytes = name.bytes
     var element = 0

@@ -6,9 +6,7 @@ package import Paths
 /// known not to be video is a candidate, whatever its extension: the probe decides by content, so that
 /// an unusual extension is not skipped in silence.
 package enum TemporaryNames {
-  /// Why a file of this name is no export, or nil if it may be one.
-  ///
-  /// - Parameter patterns: the folder's own `ignore` patterns.
+  /// Why a file of this name is no export, or nil if it may be one; patterns are the folder's own.
   package static func reason(for name: BytePath, patterns: [ShellPattern] = []) -> String? {
     let bytes = name.bytes
     if let reason = sideFile(bytes) ?? temporaryPrefix(bytes) { return reason }
@@ -75,7 +73,9 @@ package enum TemporaryNames {
     "!ut", "bc!", "aria2", "unconfirmed", "incomplete", "swp", "lock",
   ])
 
-  /// Kinds that lie beside exports. Everything that is not here is probed.
+  /// Kinds that lie beside exports.
+  ///
+  /// Everything that is not here is probed.
   private static let otherExtensions = byteNames([
     "txt", "md", "log", "xml", "json", "yaml", "yml", "toml", "csv", "tsv", "html", "htm", "pdf",
     "doc", "docx", "xls", "xlsx", "srt", "vtt", "ass", "ssa", "sub", "idx", "scc", "stl", "edl",

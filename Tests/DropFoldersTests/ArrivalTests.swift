@@ -41,12 +41,13 @@ struct ArrivalTests {
 
   @Test("what lies there at start is found at any depth (case 7)")
   func findsExisting() async throws {
-    try await WatchRun.with(prepare: { drop in
+    let prepare: (BytePath) throws -> Void = { drop in
       try Directory.create(drop.appending("s/t"))
       for name in ["old1.mp4", "s/t/old2.mp4"] as [BytePath] {
-        try FileDescriptor.open(drop.appending(name), O_WRONLY | O_CREAT).write(Array("WHOLE".utf8))
+        try DropFiles(folder: drop).write("WHOLE", to: name)
       }
-    }) { run in
+    }
+    try await WatchRun.with(prepare: prepare) { run in
       let missing = try await run.missing(of: ["old1.mp4", "s/t/old2.mp4"])
       #expect(missing.isEmpty)
     }

@@ -41,7 +41,7 @@ struct FolderTests {
 
   @Test("files that vanish between event and look harm nothing (case 22)")
   func survivesChurn() async throws {
-    try await WatchRun.with(["quiet=0"]) { run in
+    try await WatchRun.with(["quiet=0"], inMemory: true) { run in
       try await run.files.busy { files in
         for index in 0..<2000 {
           let folder = BytePath("d\(index % 7)")
@@ -103,7 +103,7 @@ struct FolderTests {
       try run.files.write("WHOLE", to: "after.mp4")
       #expect(try await run.reaches("imported", "after.mp4"))
       #expect(run.imports == ["after.mp4": 1])
-      #expect(try await run.ask("folders")?.number("watches") == 1)
+      #expect(try await run.watches(become: 1))
     }
   }
 
@@ -142,7 +142,7 @@ struct FolderTests {
 
   @Test("an overflow of the event queue loses nothing and doubles nothing (case 17)")
   func survivesOverflow() async throws {
-    try await WatchRun.with(["quiet=100", "brief=1"]) { run in
+    try await WatchRun.with(["quiet=100", "brief=1"], inMemory: true) { run in
       run.signal(SIGSTOP)
       let names = (0..<20_000).map { index in
         BytePath("v\(index).\(index.isMultiple(of: 200) ? "mp4" : "txt")")
@@ -165,7 +165,7 @@ struct FolderTests {
 
   @Test("directories that come and go leave no stale path and no watch behind (case 108)")
   func forgetsDeadDirectories() async throws {
-    try await WatchRun.with(["quiet=0"]) { run in
+    try await WatchRun.with(["quiet=0"], inMemory: true) { run in
       try await run.files.busy { files in
         for index in 0..<20_000 {
           let folder = BytePath("k\(index % 50)")
@@ -177,7 +177,7 @@ struct FolderTests {
       try run.files.write("WHOLE", to: "k7/v.mp4")
       #expect(try await run.reaches("imported", "k7/v.mp4"))
       #expect(run.imports == ["k7/v.mp4": 1])
-      #expect(try await run.ask("folders")?.number("watches") == 2)
+      #expect(try await run.watches(become: 2))
     }
   }
 
@@ -212,13 +212,11 @@ struct FolderTests {
       print("skipped: no user namespace can be had")
       return
     }
-    try await WatchRun.with(
-      ["quiet=50", "poll=200"],
-      prepare: { drop in
-        for index in 0..<100 { try Directory.create(drop.appending("d\(index)")) }
-      },
-      through: wrap
-    ) { run in
+    let prepare: (BytePath) throws -> Void = { drop in
+      for index in 0..<100 { try Directory.create(drop.appending("d\(index)")) }
+    }
+    let settings = ["quiet=50", "poll=200"]
+    try await WatchRun.with(settings, prepare: prepare, through: wrap) { run in
       var names: [BytePath] = []
       for index in 0..<100 {
         let name = BytePath("d\(index)/v.mp4")

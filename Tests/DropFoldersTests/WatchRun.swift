@@ -50,14 +50,17 @@ final class WatchRun {
   ///   - settings: `quiet=200` and so on.
   ///   - prepare: fills the drop folder beforehand.
   ///   - wrap: what the program is started through, for example `unshare`.
+  ///   - inMemory: on tmpfs, for tests that make very many files or folders.
   ///   - body: the test; the process ends with it.
+  /// - Throws: what the test throws, or why the watcher did not start.
   nonisolated(nonsending) static func with(
     _ settings: [String] = ["quiet=100"],
     prepare: (BytePath) throws -> Void = { _ in },
     through wrap: [String] = [],
+    inMemory: Bool = false,
     _ body: nonisolated(nonsending) (WatchRun) async throws -> Void
   ) async throws {
-    try await withTemporaryDirectory { root in
+    try await withRoot(inMemory: inMemory) { root in
       try checked("chmod") { chmod(root.nulTerminated, 0o755) }
       let drop = root.appending("drop")
       try Directory.create(drop)
@@ -94,6 +97,20 @@ final class WatchRun {
       try near.close()
       _ = await process.terminate(grace: .seconds(5))
     }
+  }
+
+  nonisolated(nonsending) private static func withRoot(
+    inMemory: Bool,
+    _ body: nonisolated(nonsending) (BytePath) async throws -> Void
+  ) async throws {
+    guard inMemory, access("/dev/shm", W_OK) == 0 else {
+      return try await withTemporaryDirectory { try await body($0) }
+    }
+    var template = BytePath("/dev/shm/handoff-test-XXXXXX").nulTerminated
+    guard mkdtemp(&template) != nil else { throw SystemError.last("mkdtemp") }
+    let root = BytePath(template.map { UInt8(bitPattern: $0) })
+    defer { removeTree(root) }
+    try await body(root)
   }
 
   /// SwiftPM puts the fixture beside the test bundle.
@@ -178,6 +195,13 @@ final class WatchRun {
       try read()
       return lines[before...].first { $0["event"] == question }
     }
+  }
+
+  /// Waits until so many directories are watched: old events may still be in the queue.
+  nonisolated(nonsending) func watches(become count: Int64) async throws -> Bool {
+    try await poll(every: .milliseconds(100)) {
+      try await ask("folders")?.number("watches") == count ? true : nil
+    } ?? false
   }
 
   func signal(_ signal: CInt) {

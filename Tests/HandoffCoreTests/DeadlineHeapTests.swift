@@ -1,4 +1,5 @@
 import HandoffCore
+import HandoffTestSupport
 import Paths
 import Testing
 
@@ -6,7 +7,7 @@ import Testing
 struct DeadlineHeapTests {
   @Test("gives entries by deadline, equal ones in the order of adding", arguments: UInt64(1)...10)
   func sorts(seed: UInt64) {
-    var random = SeededGenerator(state: seed)
+    var random = SeededGenerator(seed: seed)
     var heap = DeadlineHeap()
     var expected: [(deadline: Int, ordinal: Int)] = []
     for ordinal in 0..<500 {

@@ -1,20 +1,8 @@
 import HandoffCore
 import HandoffProtocol
+import HandoffTestSupport
 import Paths
 import Testing
-
-/// A reproducible source of numbers (SplitMix64).
-struct SeededGenerator: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
-}
 
 /// A file as it really is, and what may happen to it: the naive truth that the tracker is held against.
 private struct WrittenFile {
@@ -40,7 +28,7 @@ struct SettleTrackerWalkTests {
 
   @Test("imports nothing early, and in the end everything once", arguments: UInt64(1)...60)
   func walk(seed: UInt64) throws {
-    var random = SeededGenerator(state: seed)
+    var random = SeededGenerator(seed: seed)
     var bench = TrackerBench(quiet: Self.quiet, giveUp: .seconds(3))
     var files = Array(repeating: WrittenFile(), count: 6)
     var inFlight: [(file: Int, isImport: Bool, version: Int64)] = []
