@@ -156,8 +156,8 @@ struct PreviewTests {
       in: scratch
     )
     var steps = 0
-    // Every other step: each costs six runs of ffmpeg.
-    for ordinal in stride(from: 1, to: 60, by: 2) {
+    // Every third step: each costs six runs of ffmpeg.
+    for ordinal in stride(from: 1, to: 60, by: 3) {
       let ended = try await preview(scratch).deliverOverCrashes(
         handoff("h\(ordinal)", [file.identifier]),
         file.grants,
