@@ -127,6 +127,7 @@ extension ResultError {
   /// - Parameters:
   ///   - status: where the handoff stands.
   ///   - mayRetry: its time for further attempts is not used up.
+  /// - Returns: the move; whether it is possible from there is the table's to say.
   package func event(from status: HandoffStatus, mayRetry: Bool) -> HandoffEvent {
     if effect == .none, retry == .later, mayRetry { return .failure(.none, retry: true) }
     if effect == .none, retry != .later, code.isRefusal {

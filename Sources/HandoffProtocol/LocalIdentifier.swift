@@ -38,7 +38,9 @@ public struct LocalIdentifier: Hashable, Comparable, Sendable {
     self.text = uuid + Self.suffix
   }
 
-  /// The text is an identifier as it is written: 8-4-4-4-12 upper-case hexadecimal digits, then the
+  /// The text is an identifier exactly as identifiers are written.
+  ///
+  /// That is, 8-4-4-4-12 upper-case hexadecimal digits, then the
   /// suffix. Every identifier that is read back is, so it is found out without making other texts.
   private static func isCanonical(_ text: String) -> Bool {
     var text = text

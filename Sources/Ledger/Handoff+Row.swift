@@ -26,7 +26,8 @@ extension Handoff {
     result = row.result
     error = row.error.map(ResultError.init)
     side = row.error?.side.flatMap(Side.init)
-    output = try row.output.map { try WireCoder.decode([String: JSONValue].self, from: $0.utf8) } ?? [:]
+    output =
+      try row.output.map { try WireCoder.decode([String: JSONValue].self, from: $0.utf8) } ?? [:]
     attempts = Int(row.attempts)
     title = row.title
     syncPublish = row.syncPublish

@@ -22,12 +22,14 @@ final class HeadFile: Sendable {
     do {
       let file = try FileDescriptor.open(path, O_RDONLY | O_NOFOLLOW)
       return parse(try file.readAll(limit: 4096))
-    } catch where error.errno == ENOENT {
+    } catch  where error.errno == ENOENT {
       return nil
     }
   }
 
-  /// Replaces the line. It reaches the disk when the kernel likes.
+  /// Replaces the line.
+  ///
+  /// It reaches the disk when the kernel likes.
   func write(_ head: ChainHead) throws {
     let number = String(head.sequence)
     let padding = String(repeating: "0", count: max(0, Self.digits - number.utf8.count))

@@ -10,6 +10,8 @@ extension Ledger {
   ///   - limit: at most so many.
   ///   - lease: how long the claim holds without a submission; after it ``expireDue()`` gives the
   ///     handoff back.
+  /// - Returns: the claimed handoffs with their requests.
+  /// - Throws: where the ledger cannot be written; nothing is claimed then.
   package func claim(
     destination: DestinationName,
     limit: Int,
@@ -23,7 +25,10 @@ extension Ledger {
 
   /// Records that the request is about to be sent: from here on the receiver may act.
   ///
-  /// - Parameter ceiling: the moment after which the handoff can only be expired.
+  /// - Parameters:
+  ///   - id: the handoff.
+  ///   - leaseID: the claim under which it is sent.
+  ///   - ceiling: the moment after which the handoff can only be expired.
   /// - Throws: ``LedgerError/leaseLost(_:)`` where the claim does not hold any more: do not send.
   package func recordSubmission(
     _ id: Handoff.ID,
@@ -46,7 +51,11 @@ extension Ledger {
 
   /// Gives a claimed handoff back before anything was sent.
   ///
-  /// - Parameter waiting: why it waits now; see ``setWaiting(_:_:)``.
+  /// - Parameters:
+  ///   - id: the handoff.
+  ///   - leaseID: the claim that ends.
+  ///   - waiting: why it waits now; see ``setWaiting(_:_:)``.
+  /// - Throws: ``LedgerError/leaseLost(_:)`` where the claim does not hold any more.
   package func release(
     _ id: Handoff.ID,
     leaseID: ClaimedHandoff.LeaseID,

@@ -71,7 +71,9 @@ extension Ledger {
     }
   }
 
-  /// Records what has become of an asset's resource. An asset with open handoffs stays: see
+  /// Records what has become of an asset's resource.
+  ///
+  /// An asset with open handoffs stays: see
   /// ``LedgerReading/openHandoffs(ofAsset:)``.
   package func setStatus(_ status: Asset.Status, of identifier: LocalIdentifier) async throws {
     try await write { transaction in

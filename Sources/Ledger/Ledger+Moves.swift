@@ -49,7 +49,9 @@ extension Ledger {
     return try rows.map { try Handoff($0) }
   }
 
-  /// Says why a pending handoff waits. It is claimed once the moment has come; without a moment, not
+  /// Says why a pending handoff waits.
+  ///
+  /// It is claimed once the moment has come; without a moment, not
   /// before it is said again; without a reason, at once.
   ///
   /// - Returns: false where it is not pending any more.
@@ -96,7 +98,9 @@ extension Ledger {
     return try Handoff(row)
   }
 
-  /// Asks for another attempt of a handoff that failed or whose outcome is unknown. Its token is the
+  /// Asks for another attempt of a handoff that failed or whose outcome is unknown.
+  ///
+  /// Its token is the
   /// same and counts again, so that the receiver can tell that it is the same work.
   package func retry(_ id: Handoff.ID) async throws -> Handoff {
     let row = try await write { transaction in

@@ -9,9 +9,12 @@ extension Ledger {
   /// `reconcile` still counts. A result that does not count is kept and changes nothing else.
   ///
   /// - Parameters:
+  ///   - result: what the receiver answered.
   ///   - destination: over whose channel it came.
   ///   - retry: when the destination's failed attempts are made again.
   ///   - jitter: 0 to 1; see ``RetryPolicy``.
+  /// - Returns: what the result has changed.
+  /// - Throws: where the ledger cannot be written; the result must then be brought again.
   package func consume(
     _ result: HandoffResult,
     from destination: DestinationName,
@@ -28,7 +31,12 @@ extension Ledger {
   /// Records a failure that the broker found itself: a refusal by a check, a receiver that did not
   /// start (effect `none`), crashed or fell silent (effect `unknown`).
   ///
-  /// - Parameter retry: nil for a failure after which no attempt is made.
+  /// - Parameters:
+  ///   - id: the handoff.
+  ///   - error: what is recorded with it.
+  ///   - side: whose check or failure it was.
+  ///   - retry: nil for a failure after which no attempt is made.
+  ///   - jitter: 0 to 1; see ``RetryPolicy``.
   /// - Returns: ``Consumption/alreadyConsumed`` where the handoff had ended before.
   /// - Throws: ``LedgerError/illegal(_:_:)`` for an effect that cannot be: before the submission
   ///   nothing can have happened.

@@ -39,6 +39,7 @@ package final class Ledger: LedgerReading {
   ///   - now: the time that is recorded; called on the ledger's own thread.
   ///   - onCommit: told, on the ledger's own thread, of the destinations whose handoffs a commit
   ///     made or moved; must not block.
+  /// - Returns: the open ledger.
   /// - Throws: ``LedgerError`` for a network file system, a damaged, cut, vanished or newer ledger.
   package static func open(
     directory: BytePath,

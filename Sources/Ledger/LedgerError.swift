@@ -2,7 +2,9 @@ package import HandoffCore
 package import HandoffProtocol
 package import Paths
 
-/// What the ledger refuses. SQLite's own failures pass through as they are.
+/// What the ledger refuses.
+///
+/// SQLite's own failures pass through as they are.
 package enum LedgerError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The state folder lies on a file system without sound locks.
   case notLocal(BytePath)

@@ -21,6 +21,8 @@ extension LedgerReading {
   ///   - destination: only to this one.
   ///   - since: only those made at or after this moment.
   ///   - limit: at most so many.
+  /// - Returns: those that fit all of it.
+  /// - Throws: ``SQLiteError``, as every reading does.
   package func handoffs(
     status: HandoffStatus? = nil,
     destination: DestinationName? = nil,

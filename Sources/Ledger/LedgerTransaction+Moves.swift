@@ -22,6 +22,7 @@ extension LedgerTransaction {
   ///   - kind: the event's name in the chain; else the move's own.
   ///   - detail: for people; never a token.
   ///   - change: what else changes with the move.
+  /// - Throws: ``LedgerError/illegal(_:_:)`` for a move that its life does not have.
   func move(
     _ row: inout HandoffRow,
     _ event: HandoffEvent,

@@ -17,13 +17,17 @@ struct PreparedOrder: Sendable {
       throw LedgerError.malformedOrder(order.destination)
     }
     self.order = order
-    let metadata = try order.metadata.map { String(decoding: try WireCoder.encode($0), as: UTF8.self) }
+    let metadata = try order.metadata.map {
+      String(decoding: try WireCoder.encode($0), as: UTF8.self)
+    }
     self.metadata = metadata
     random = try RandomBytes.make(count: TokenMint.randomCount)
     bodyDigest = try order.key.map { _ in try Self.digest(order, metadata) }
   }
 
-  /// The digest of what is asked for. The expiry is not part of it: a sender that repeats its call
+  /// The digest of what is asked for.
+  ///
+  /// The expiry is not part of it: a sender that repeats its call
   /// with "expires in an hour" asks for the same.
   private static func digest(_ order: HandoffOrder, _ metadata: String?) throws -> [UInt8] {
     let parts: [String?] =

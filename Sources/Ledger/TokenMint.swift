@@ -34,7 +34,9 @@ struct TokenMint: ~Copyable {
     try SHA256.digest(of: Array(text.utf8))
   }
 
-  /// The row that a token names; nil where it names none. That it does proves nothing yet.
+  /// The row that a token names; nil where it names none.
+  ///
+  /// That it does proves nothing yet.
   static func row(of token: StateToken) -> Int64? {
     let text = token.revealed.utf8
     guard let dot = text.firstIndex(of: UInt8(ascii: ".")) else { return nil }

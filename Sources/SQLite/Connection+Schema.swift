@@ -36,7 +36,9 @@ extension Connection {
     Int(try pragma(Self.readUserVersion))
   }
 
-  /// What `PRAGMA quick_check` says is broken; empty for a sound file. It reads the whole file.
+  /// The findings of `PRAGMA quick_check`; none for a sound file.
+  ///
+  /// It reads the whole file.
   package func damage() throws -> [String] {
     let lines = try rows(Self.quickCheck) { row in try row.text(0) }
     return lines == ["ok"] ? [] : lines

@@ -1,7 +1,9 @@
 import CSQLite
 package import Paths
 
-/// One connection to a database file. It blocks, and belongs to one thread at a time.
+/// One connection to a database file.
+///
+/// It blocks, and belongs to one thread at a time.
 ///
 /// It is opened in SQLite's multi-thread mode: whoever holds it keeps calls from overlapping
 /// (sqlite.org/threadsafe.html).
@@ -24,7 +26,11 @@ package final class Connection {
 
   /// Opens a file, in WAL mode and with `synchronous=FULL` when it is opened for writing.
   ///
-  /// - Parameter busyTimeout: how long a call waits for the lock of another connection.
+  /// - Parameters:
+  ///   - path: the file.
+  ///   - mode: what is done with it.
+  ///   - busyTimeout: how long a call waits for the lock of another connection.
+  /// - Throws: ``SQLiteError`` for a file that cannot be opened or is no database.
   package init(_ path: BytePath, _ mode: Mode, busyTimeout: Duration) throws(SQLiteError) {
     // Where something else in the process has used SQLite before, it only stays slower.
     _ = Self.configuration
@@ -101,7 +107,9 @@ package final class Connection {
     while try statement.step() { try body(statement.row) }
   }
 
-  /// The first row made into a value, or nil if there is none. The statement ends after it.
+  /// The first row made into a value, or nil if there is none.
+  ///
+  /// The statement ends after it.
   package func first<Element>(
     _ sql: SQL,
     _ values: [Value] = [],
@@ -111,15 +119,6 @@ package final class Connection {
     defer { statement.reset() }
     try statement.bind(values)
     return try statement.step() ? try make(statement.row) : nil
-  }
-
-  /// The row of a statement that changes exactly one, or nil if it changed none. Runs to its end.
-  package func returning<Element>(
-    _ sql: SQL,
-    _ values: [Value] = [],
-    _ make: (borrowing Row) throws -> Element
-  ) throws -> Element? {
-    try rows(sql, values, make).first
   }
 
   /// Runs statements that return nothing and are not kept: schema and pragmas.

@@ -7,8 +7,8 @@ package final class ReadQueue: Sendable {
   nonisolated(unsafe) private let connection: Connection
 
   /// - Parameters:
-  ///   - thread: whose only user this is from now on.
   ///   - connection: given away: nobody else uses it from now on.
+  ///   - thread: whose only user this is from now on.
   package init(_ connection: sending Connection, on thread: BlockingThread) {
     self.thread = thread
     self.connection = connection

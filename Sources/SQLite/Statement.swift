@@ -5,7 +5,10 @@ final class Statement {
   private let handle: OpaquePointer
   let sql: SQL
 
-  /// - Parameter database: the open connection's handle.
+  /// - Parameters:
+  ///   - sql: what is prepared.
+  ///   - database: the open connection's handle.
+  /// - Throws: ``SQLiteError`` for a statement that SQLite does not understand.
   init(_ sql: SQL, in database: OpaquePointer) throws(SQLiteError) {
     var prepared: OpaquePointer?
     let flags = CUnsignedInt(SQLITE_PREPARE_PERSISTENT)

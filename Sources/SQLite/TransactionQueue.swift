@@ -87,7 +87,9 @@ package final class TransactionQueue<Context>: Sendable {
     }
   }
 
-  /// Waits for what was handed in, then closes the connection. Later work is refused.
+  /// Waits for what was handed in, then closes the connection.
+  ///
+  /// Later work is refused.
   package func close() async throws {
     state.withLock { $0.isClosed = true }
     try await withCheckedThrowingContinuation { continuation in
@@ -170,7 +172,9 @@ package final class TransactionQueue<Context>: Sendable {
     }
   }
 
-  /// Who has come in the meantime. On two cores the callers that were just answered need a moment.
+  /// Who has come in the meantime.
+  ///
+  /// On two cores the callers that were just answered need a moment.
   private func more(limit: Int) -> ArraySlice<Job<Context>> {
     guard limit > 0 else { return [] }
     for _ in 0..<Self.idleRounds {

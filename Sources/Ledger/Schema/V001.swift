@@ -1,5 +1,7 @@
 extension Schema {
-  /// The first schema. Applied ones are never edited.
+  /// The first schema.
+  ///
+  /// Applied ones are never edited.
   ///
   /// The checks spell out `OR`: SQLite makes a temporary table for each longer list after `IN`, every
   /// time that a row is checked. Times are integer milliseconds UTC; those of files are nanoseconds. Paths are blobs, since they
