@@ -39,7 +39,7 @@ test:
 	$(MAKE) --no-print-directory lint
 	swift build -c release
 	swift build --build-tests
-	swift test --skip-build
+	swift test --skip-build --no-parallel
 
 # The servers are installed, started and stopped by the tests themselves.
 test-servers:

@@ -19,6 +19,7 @@ extension Broker {
   ///   - programs: where the probe and the plugins are.
   ///   - environment: this process's, of which receivers get what their destination names.
   ///   - logger: hears of everything.
+  /// - Returns: a broker that ``Broker/run(stopping:ready:)`` runs.
   /// - Throws: ``ServiceError``, or what the ledger, the library or the system says.
   package static func open(
     _ configuration: Configuration,

@@ -20,8 +20,10 @@ struct ImportStage: Sendable {
   let now: @Sendable () -> Timestamp
   let logger: Logger
 
-  /// The asset that was made of a file, if it is still the file that was imported. Where a crash came
-  /// between the ledger's commit and the folder's policy for originals, the policy is carried out now.
+  /// The asset that was made of a file, if it is still the file that was imported.
+  ///
+  /// Where a crash came between the ledger's commit and the folder's policy for originals, the
+  /// policy is carried out now.
   func known(_ path: BytePath, _ identity: FileIdentity) async throws -> LocalIdentifier? {
     let identifier = try await ledger.identifier(sightedAt: path, identity: identity)
     if let identifier { await originals.sawAgain(identifier, at: path) }

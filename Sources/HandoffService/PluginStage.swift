@@ -3,8 +3,10 @@ import HandoffCore
 import HandoffLog
 import HandoffProtocol
 
-/// Keeps one plugin running: starts it, starts it again when it has ended, and rests where that is of no
-/// use. What it held when it died stays as it is in the ledger until the next start asks it.
+/// Keeps one plugin running: starts it, starts it again when it has ended, and rests where that is
+/// of no use.
+///
+/// What it held when it died stays as it is in the ledger until the next start asks it.
 struct PluginStage: Sendable {
   let launch: ReceiverLaunch
   let parts: PluginSession.Parts

@@ -40,8 +40,10 @@ struct ReceiptStage: Sendable {
     }
   }
 
-  /// Under a temporary name first, so that no reader sees half a receipt. An export's name of more than
-  /// 242 bytes leaves no room for a receipt's: then ENAMETOOLONG is logged.
+  /// Under a temporary name first, so that no reader sees half a receipt.
+  ///
+  /// An export's name of more than 242 bytes leaves no room for a receipt's: then ENAMETOOLONG is
+  /// logged.
   private static func put(_ bytes: [UInt8], beside export: BytePath) throws(SystemError) {
     try DurableFile.write(bytes, to: export.addingSuffix(".handoff.json"), permissions: 0o644)
   }
