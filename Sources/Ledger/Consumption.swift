@@ -26,9 +26,12 @@ enum StoredConsumption: Sendable {
   case wrongDestination
   case late(HandoffRow)
 
-  func decoded() throws -> Consumption {
+  /// - Parameter output: the output of the result that was applied.
+  /// - Returns: the same with the handoff as callers know it.
+  /// - Throws: ``UnreadableRow``.
+  func decoded(output: [String: JSONValue]?) throws -> Consumption {
     switch self {
-    case .applied(let row): .applied(try Handoff(row))
+    case .applied(let row): .applied(try Handoff(row, output: output))
     case .retried(let row, let at):
       .retried(try Handoff(row), at: Timestamp(milliseconds: at))
     case .alreadyConsumed: .alreadyConsumed

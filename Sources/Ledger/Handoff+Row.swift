@@ -3,13 +3,20 @@ package import HandoffProtocol
 
 extension Handoff {
   /// The handoff of a row, with its JSON decoded; not for the writer's thread.
-  init(_ row: HandoffRow) throws {
+  ///
+  /// - Parameters:
+  ///   - row: as it was read.
+  ///   - known: the row's output where the caller has it already.
+  /// - Throws: ``UnreadableRow`` or an error of the JSON that cannot be read.
+  init(_ row: HandoffRow, output known: [String: JSONValue]? = nil) throws {
     func unreadable(_ column: String) -> UnreadableRow { UnreadableRow(id: row.id, column: column) }
     guard let destination = DestinationName(row.destination) else {
       throw unreadable("destination")
     }
-    let identifiers = try row.identifiers.split(separator: " ").map { text in
-      guard let identifier = LocalIdentifier(String(text)) else { throw unreadable("assets") }
+    let identifiers = try row.identifiers.utf8.split(separator: UInt8(ascii: " ")).map { text in
+      guard let identifier = LocalIdentifier(String(Substring(text))) else {
+        throw unreadable("assets")
+      }
       return identifier
     }
     self.init(
@@ -26,8 +33,7 @@ extension Handoff {
     result = row.result
     error = row.error.map(ResultError.init)
     side = row.error?.side.flatMap(Side.init)
-    output =
-      try row.output.map { try WireCoder.decode([String: JSONValue].self, from: $0.utf8) } ?? [:]
+    output = try known ?? row.output.map(Self.output) ?? [:]
     attempts = Int(row.attempts)
     title = row.title
     syncPublish = row.syncPublish
@@ -39,6 +45,10 @@ extension Handoff {
     finishedAt = row.finishedAt.map(Timestamp.init(milliseconds:))
     lateResults = Int(row.lateResults)
     isVerified = row.isVerified
+  }
+
+  private static func output(_ json: String) throws -> [String: JSONValue] {
+    try WireCoder.decode([String: JSONValue].self, from: json.utf8)
   }
 }
 

@@ -117,10 +117,50 @@ extension HandoffRow {
     error = row.isNull(30) ? nil : try StoredError(row, from: 30)
   }
 
-  /// What a transition may change, for the statement that saves it.
-  var changes: [Value] {
+  /// Which columns a move writes.
+  ///
+  /// The fewer, the fewer checks and indexes SQLite has to go through.
+  enum Saving {
+    case claim
+    case submission
+    case all
+  }
+
+  /// The statement that saves some columns of this row if its status is still the one before, with
+  /// its values.
+  func saving(_ columns: Saving, from before: HandoffStatus) -> (SQL, [Value]) {
+    let row = [Value.integer(id), .text(before.rawValue), .text(status.rawValue)]
+    return switch columns {
+    case .claim:
+      (
+        Self.saveClaim,
+        row + [
+          .integer(attempts), .optional(firstAttemptAt), .integer(leaseID), .optional(leaseUntil),
+        ]
+      )
+    case .submission:
+      (Self.saveSubmission, row + [.optional(submittedAt), .optional(ceilingAt)])
+    case .all: (Self.saveAll, row + changes)
+    }
+  }
+
+  private static let saveClaim = SQL(
+    """
+    UPDATE handoffs SET status = ?3, waiting_reason = NULL, waiting_until = NULL, attempts = ?4,
+      first_attempt_at = ?5, lease_id = ?6, lease_until = ?7
+    WHERE id = ?1 AND status = ?2
+    """
+  )
+  private static let saveSubmission = SQL(
+    """
+    UPDATE handoffs SET status = ?3, lease_until = NULL, submitted_at = ?4, ceiling_at = ?5
+    WHERE id = ?1 AND status = ?2
+    """
+  )
+
+  private var changes: [Value] {
     [
-      .text(status.rawValue), .optional(waitingReason), .optional(waitingUntil), .optional(dueAt),
+      .optional(waitingReason), .optional(waitingUntil), .optional(dueAt),
       .optional(ceilingAt), .optional(firstAttemptAt), .optional(submittedAt),
       .optional(finishedAt), .integer(attempts), .integer(failures), .integer(leaseID),
       .optional(leaseUntil), .optional(result), .optional(output), .integer(lateResults),
@@ -130,16 +170,15 @@ extension HandoffRow {
     ]
   }
 
-  /// Saves ``changes`` of the row `?25` if its status is still `?26`.
-  static let save = SQL(
+  private static let saveAll = SQL(
     """
-    UPDATE handoffs SET status = ?1, waiting_reason = ?2, waiting_until = ?3, due_at = ?4,
-      ceiling_at = ?5, first_attempt_at = ?6, submitted_at = ?7, finished_at = ?8, attempts = ?9,
-      failures = ?10, lease_id = ?11, lease_until = ?12, result = ?13, output = ?14,
-      late_results = ?15, consumed_at = ?16, error_code = ?17, error_message = ?18,
-      error_effect = ?19, error_retry = ?20, error_retry_after_s = ?21, error_remedy = ?22,
-      error_identifier = ?23, error_side = ?24
-    WHERE id = ?25 AND status = ?26
+    UPDATE handoffs SET status = ?3, waiting_reason = ?4, waiting_until = ?5, due_at = ?6,
+      ceiling_at = ?7, first_attempt_at = ?8, submitted_at = ?9, finished_at = ?10, attempts = ?11,
+      failures = ?12, lease_id = ?13, lease_until = ?14, result = ?15, output = ?16,
+      late_results = ?17, consumed_at = ?18, error_code = ?19, error_message = ?20,
+      error_effect = ?21, error_retry = ?22, error_retry_after_s = ?23, error_remedy = ?24,
+      error_identifier = ?25, error_side = ?26
+    WHERE id = ?1 AND status = ?2
     """
   )
 }

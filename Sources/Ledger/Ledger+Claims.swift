@@ -41,7 +41,7 @@ extension Ledger {
         throw LedgerError.leaseLost(id)
       }
       let now = transaction.now
-      try transaction.move(&row, .submit) { row in
+      try transaction.move(&row, .submit, saving: .submission) { row in
         row.submittedAt = now
         row.ceilingAt = ceiling?.milliseconds
       }
@@ -119,7 +119,7 @@ extension LedgerTransaction {
     leaseID: Int64,
     until: Int64
   ) throws {
-    try move(&row, .claim) { row in
+    try move(&row, .claim, saving: .claim) { row in
       row.attempts += 1
       row.firstAttemptAt = row.firstAttemptAt ?? now
       row.leaseID = leaseID

@@ -25,7 +25,7 @@ extension Ledger {
     let terms = RetryTerms(policy: retry, jitter: jitter)
     return try await write { transaction in
       try transaction.consume(received, terms)
-    }.decoded()
+    }.decoded(output: received.members)
   }
 
   /// Records a failure that the broker found itself: a refusal by a check, a receiver that did not
@@ -52,6 +52,6 @@ extension Ledger {
       var row = try transaction.row(id)
       if row.status.isFinal { return StoredConsumption.alreadyConsumed }
       return try transaction.fail(&row, error, side, terms, isAnswer: false)
-    }.decoded()
+    }.decoded(output: nil)
   }
 }

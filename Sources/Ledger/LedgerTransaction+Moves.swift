@@ -21,6 +21,7 @@ extension LedgerTransaction {
   ///   - event: what happened.
   ///   - kind: the event's name in the chain; else the move's own.
   ///   - detail: for people; never a token.
+  ///   - columns: those that the change touches.
   ///   - change: what else changes with the move.
   /// - Throws: ``LedgerError/illegal(_:_:)`` for a move that its life does not have.
   func move(
@@ -28,6 +29,7 @@ extension LedgerTransaction {
     _ event: HandoffEvent,
     kind: String? = nil,
     detail: String? = nil,
+    saving columns: HandoffRow.Saving = .all,
     _ change: (inout HandoffRow) -> Void = { _ in }
   ) throws {
     let before = row.status
@@ -41,7 +43,7 @@ extension LedgerTransaction {
     if before == .leased { row.leaseUntil = nil }
     if row.status.isFinal { row.finishedAt = now }
     change(&row)
-    try save(row, from: before)
+    try save(row, from: before, columns)
     try record(
       Event(
         at: now,
@@ -58,9 +60,13 @@ extension LedgerTransaction {
   }
 
   /// Saves a row if its status is still the one that it had.
-  func save(_ row: HandoffRow, from before: HandoffStatus) throws {
-    let values = row.changes + [.integer(row.id), .text(before.rawValue)]
-    guard try connection.run(HandoffRow.save, values) == 1 else {
+  func save(
+    _ row: HandoffRow,
+    from before: HandoffStatus,
+    _ columns: HandoffRow.Saving = .all
+  ) throws {
+    let (sql, values) = row.saving(columns, from: before)
+    guard try connection.run(sql, values) == 1 else {
       throw LedgerError.leaseLost(row.handoffID)
     }
   }

@@ -32,6 +32,12 @@ struct ReceivedResult: Sendable {
     }
   }
 
+  /// What a success brought.
+  var members: [String: JSONValue]? {
+    guard case .success(let members) = outcome else { return nil }
+    return members
+  }
+
   var error: ResultError? {
     switch outcome {
     case .success: nil
