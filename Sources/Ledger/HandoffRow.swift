@@ -29,14 +29,14 @@ struct HandoffRow: Sendable {
   var firstAttemptAt: Int64?
   var submittedAt: Int64?
   var finishedAt: Int64?
-  var attempts: Int64
-  var failures: Int64
-  var leaseID: Int64
+  var attempts: Int64 = 0
+  var failures: Int64 = 0
+  var leaseID: Int64 = 0
   var leaseUntil: Int64?
   var result: String?
   var output: String?
   var error: StoredError?
-  var lateResults: Int64
+  var lateResults: Int64 = 0
   var consumedAt: Int64?
 
   /// An error as its columns have it.
@@ -78,6 +78,28 @@ extension HandoffRow {
     error_code, error_message, error_effect, error_retry, error_retry_after_s, error_remedy,
     error_identifier, error_side
     """
+
+  /// A new row: pending.
+  init(_ prepared: PreparedOrder, id: Int64, tokenDigest: [UInt8], now: Int64) {
+    let order = prepared.order
+    self.id = id
+    key = order.key
+    destination = order.destination.text
+    identifiers = order.localIdentifiers.map(\.text).joined(separator: " ")
+    title = order.title
+    syncPublish = order.syncPublish
+    callbackID = order.callbackID?.text
+    metadata = prepared.metadata
+    protocolVersion = Int64(HandoffRequest.currentVersion)
+    createdAt = now
+    expiresAt = order.expiresAt?.milliseconds
+    tokenRandom = prepared.random
+    self.tokenDigest = tokenDigest
+    isVerified = true
+    status = .pending
+    let publishAt = order.publishAt.flatMap { $0.milliseconds > now ? $0 : nil }
+    wait(publishAt.map { .init(.publishAt, until: $0) }, now: now)
+  }
 
   init(_ row: borrowing Row) throws {
     id = try row.integer(0)

@@ -45,7 +45,6 @@ extension Ledger {
         row.submittedAt = now
         row.ceilingAt = ceiling?.milliseconds
       }
-      try transaction.submitAttempt(row)
     }
   }
 
@@ -70,7 +69,6 @@ extension Ledger {
       try transaction.move(&row, .release, detail: waiting?.reason.rawValue) { row in
         row.wait(waiting, now: now)
       }
-      try transaction.endAttempt(row, outcome: "released")
     }
   }
 
@@ -125,17 +123,6 @@ extension LedgerTransaction {
       row.leaseID = leaseID
       row.leaseUntil = until
     }
-    try connection.run(
-      Self.insertAttempt,
-      [.integer(row.id), .integer(row.attempts), .integer(now)]
-    )
-  }
-
-  fileprivate func submitAttempt(_ row: HandoffRow) throws {
-    try connection.run(
-      Self.submitAttempt,
-      [.optional(row.submittedAt), .integer(row.id), .integer(row.attempts)]
-    )
   }
 
   fileprivate func leasedRows() throws -> [HandoffRow] {
@@ -150,7 +137,6 @@ extension LedgerTransaction {
   func giveBack(_ row: inout HandoffRow) throws {
     let now = self.now
     try move(&row, .release, kind: "recovered") { row in row.wait(nil, now: now) }
-    try endAttempt(row, outcome: "interrupted")
   }
 
   private static let due = SQL(
@@ -160,12 +146,6 @@ extension LedgerTransaction {
       AND (expires_at IS NULL OR expires_at > ?2)
     ORDER BY due_at, id LIMIT ?3
     """
-  )
-  private static let insertAttempt = SQL(
-    "INSERT INTO attempts (handoff, number, claimed_at) VALUES (?1, ?2, ?3)"
-  )
-  private static let submitAttempt = SQL(
-    "UPDATE attempts SET submitted_at = ?1 WHERE handoff = ?2 AND number = ?3"
   )
   private static let leased = SQL(
     """

@@ -146,7 +146,6 @@ extension LedgerTransaction {
         row.wait(nil, now: now)
         row.ceilingAt = nil
       }
-      try endAttempt(row, outcome: "not_received")
     case .working:
       if row.status != .accepted { try move(&row, .accept) }
     case .unknown:
@@ -166,7 +165,6 @@ extension LedgerTransaction {
         .broker
       )
     }
-    if wasSent { try endAttempt(row, outcome: "expired") }
   }
 
   fileprivate func overdueRows() throws -> [HandoffRow] {

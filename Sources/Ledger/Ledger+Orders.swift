@@ -20,8 +20,7 @@ extension Ledger {
       }
       let assets = try transaction.presentAssets(order.localIdentifiers)
       if !again { try transaction.checkNotSucceeded(assets, order.destination) }
-      let id = try transaction.insert(prepared, assets: assets)
-      return (try transaction.row(Handoff.ID(row: id)), true)
+      return (try transaction.insert(prepared, assets: assets), true)
     }
     return (try Handoff(row), isNew)
   }

@@ -89,7 +89,7 @@ extension LedgerTransaction {
     {
       return nil
     }
-    return Handoff.ID(row: try insert(prepared, assets: assets))
+    return try insert(prepared, assets: assets).handoffID
   }
 
   private static let insertAsset = SQL(

@@ -71,21 +71,7 @@ extension LedgerTransaction {
     }
   }
 
-  /// Closes the present attempt's record.
-  func endAttempt(_ row: HandoffRow, outcome: String, error: String? = nil) throws {
-    try connection.run(
-      Self.endAttempt,
-      [.integer(now), .text(outcome), .optional(error), .integer(row.id), .integer(row.attempts)]
-    )
-  }
-
   private static let readRow = SQL("SELECT \(HandoffRow.columns) FROM handoffs WHERE id = ?1")
-  private static let endAttempt = SQL(
-    """
-    UPDATE attempts SET ended_at = ?1, outcome = ?2, error_code = ?3
-    WHERE handoff = ?4 AND number = ?5
-    """
-  )
 }
 
 extension HandoffEvent {

@@ -57,24 +57,22 @@ extension LedgerTransaction {
   }
 
   /// Makes a pending handoff with its token.
-  func insert(_ prepared: PreparedOrder, assets: [Int64]) throws -> Int64 {
+  func insert(_ prepared: PreparedOrder, assets: [Int64]) throws -> HandoffRow {
     let order = prepared.order
     let now = self.now
     let (id, digest) = try mintToken(random: prepared.random)
-    let held = order.publishAt.map { $0.milliseconds }.flatMap { $0 > now ? $0 : nil }
+    let row = HandoffRow(prepared, id: id, tokenDigest: digest, now: now)
     try connection.run(
       Self.insertHandoff,
       [
-        .integer(id), .optional(order.key), prepared.bodyDigest.map(Value.blob) ?? .null,
-        .text(order.destination.text), .text(HandoffStatus.pending.rawValue),
-        held == nil ? .null : .text(WaitingReason.publishAt.rawValue), .optional(held),
-        .integer(held ?? now), .optional(order.title), .flag(order.syncPublish),
-        .optional(order.callbackID?.text), .optional(prepared.metadata),
-        .integer(Int64(HandoffRequest.currentVersion)), .flag(order.isAutomatic),
+        .integer(id), .optional(row.key), prepared.bodyDigest.map(Value.blob) ?? .null,
+        .text(row.destination), .text(row.status.rawValue), .optional(row.waitingReason),
+        .optional(row.waitingUntil), .optional(row.dueAt), .optional(row.title),
+        .flag(row.syncPublish), .optional(row.callbackID), .optional(row.metadata),
+        .integer(row.protocolVersion), .flag(order.isAutomatic),
         order.isAutomatic ? .optional(assets.first) : .null, .integer(now),
-        .optional(order.publishAt?.milliseconds), .optional(order.expiresAt?.milliseconds),
-        .blob(prepared.random), .blob(digest),
-        .text(order.localIdentifiers.map(\.text).joined(separator: " ")),
+        .optional(order.publishAt?.milliseconds), .optional(row.expiresAt),
+        .blob(row.tokenRandom), .blob(digest), .text(row.identifiers),
       ]
     )
     for (position, asset) in assets.enumerated() {
@@ -88,12 +86,12 @@ extension LedgerTransaction {
         at: now,
         kind: "created",
         handoff: id,
-        destination: order.destination.text,
-        to: HandoffStatus.pending.rawValue
+        destination: row.destination,
+        to: row.status.rawValue
       )
     )
-    touch(order.destination.text)
-    return id
+    touch(row.destination)
+    return row
   }
 
   private static let findAsset = SQL("SELECT id, digest, status FROM assets WHERE identifier = ?1")

@@ -57,7 +57,6 @@ extension LedgerTransaction {
       row.error = received.error.map { HandoffRow.StoredError($0, .receiver) }
       row.consumedAt = now
     }
-    try endAttempt(row, outcome: received.kind)
   }
 
   /// Ends the attempt as failed: tried again where nothing happened and there is time, held where
@@ -72,7 +71,6 @@ extension LedgerTransaction {
     let now = self.now
     let next = terms.next(after: error, of: row, now: now)
     let event = error.event(from: row.status, mayRetry: next != nil)
-    let hadAttempt = row.status != .pending
     try move(&row, event, detail: error.code.text) { row in
       row.failures += 1
       row.error = HandoffRow.StoredError(error, side)
@@ -85,7 +83,6 @@ extension LedgerTransaction {
         row.consumedAt = isAnswer ? now : nil
       }
     }
-    if hadAttempt { try endAttempt(row, outcome: event.name, error: error.code.text) }
     if row.status == .pending, let next { return .retried(row, at: next) }
     return .applied(row)
   }

@@ -50,6 +50,8 @@ package final class Connection {
     if mode == .write {
       try execute("PRAGMA journal_mode = WAL")
       try execute("PRAGMA synchronous = FULL")
+      // Pages that change often are written back once for many commits.
+      try execute("PRAGMA wal_autocheckpoint = 4000")
       // The log shrinks to this once a reader that held it has gone.
       try execute("PRAGMA journal_size_limit = 33554432")
     } else {

@@ -13,6 +13,7 @@ struct SchemaTests {
       ("results", "handoff_id, destination, status, received_at"),
       ("expired", "handoff_id, destination, status, finished_at"),
       ("timeline", "handoff_id, destination, status, at"),
+      ("attempts", "handoff_id, destination, outcome, claimed_at"),
     ]
   )
   func views(name: String, columns: String) async throws {

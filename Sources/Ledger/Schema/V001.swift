@@ -154,17 +154,6 @@ extension Schema {
       UNIQUE (asset, handoff)
     ) STRICT, WITHOUT ROWID;
 
-    CREATE TABLE attempts (
-      handoff INTEGER NOT NULL REFERENCES handoffs (id) ON DELETE CASCADE,
-      number INTEGER NOT NULL CHECK (number >= 1),
-      claimed_at INTEGER NOT NULL,
-      submitted_at INTEGER,
-      ended_at INTEGER,
-      outcome TEXT,
-      error_code TEXT,
-      PRIMARY KEY (handoff, number)
-    ) STRICT, WITHOUT ROWID;
-
     -- Every result that came, also those that changed nothing.
     CREATE TABLE received_results (
       id INTEGER PRIMARY KEY,
@@ -222,6 +211,18 @@ extension Schema {
         submitted_at, expires_at, ceiling_at, finished_at,
         strftime('%Y-%m-%dT%H:%M:%fZ', finished_at / 1000.0, 'unixepoch') AS finished
       FROM handoffs WHERE status = 'expired' ORDER BY id;
+
+    -- One row for each claim; what came of it is the last that happened under it.
+    CREATE VIEW attempts AS
+      SELECT 'h' || e.handoff AS handoff_id, e.destination, e.attempt AS number,
+        e.at AS claimed_at,
+        (SELECT at FROM events WHERE handoff = e.handoff AND attempt = e.attempt
+          AND event = 'submitted') AS submitted_at,
+        (SELECT event FROM events WHERE handoff = e.handoff AND attempt = e.attempt
+          AND event <> 'result_refused' ORDER BY seq DESC LIMIT 1) AS outcome,
+        (SELECT at FROM events WHERE handoff = e.handoff AND attempt = e.attempt
+          AND event <> 'result_refused' ORDER BY seq DESC LIMIT 1) AS outcome_at
+      FROM events AS e WHERE e.event = 'claimed' ORDER BY e.seq;
 
     CREATE VIEW timeline AS
       SELECT e.seq, 'h' || e.handoff AS handoff_id, a.identifier AS local_identifier,
