@@ -51,7 +51,16 @@ test-long: build
 
 bench: build
 	swift build -c release --product handoff-bench
-	.build/release/handoff-bench all
+	.build/release/handoff-bench ledger
+
+docs: packages
+	swift package dump-symbol-graph --minimum-access-level package --skip-synthesized-members
+	rm -rf .build/symbols .build/docs && mkdir -p .build/symbols
+	cp .build/*/symbolgraph/HandoffService*.json .build/symbols/
+	docc convert Sources/HandoffService/HandoffService.docc \
+	  --additional-symbol-graph-dir .build/symbols --output-path .build/docs --warnings-as-errors \
+	  --fallback-display-name HandoffService --fallback-bundle-identifier handoff.service
+	@echo "the documentation is in .build/docs"
 
 clean:
 	rm -rf .build

@@ -15,6 +15,7 @@ extension Command {
     "the broker in the foreground, until SIGTERM or Ctrl-C",
     options: [Option("verbose", nil, "log for developers too")]
   ) { arguments in
+    keepFreedMemory()
     let file = try ConfigurationFile.locate(arguments)
     let configuration = try ConfigurationFile.load(at: file)
     let logger = Logger(threshold: arguments.has("verbose") ? .debug : .info) { record in
