@@ -286,5 +286,4 @@ let package = Package(
   ],
   targets: cTargets + pureTargets + foundationTargets + wireTargets + adapterTargets
     + programTargets + receiverTargets + standInTargets + testTargets,
-  cxxLanguageStandard: .cxx17
 )
