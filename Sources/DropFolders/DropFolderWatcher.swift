@@ -59,6 +59,7 @@ package actor DropFolderWatcher {
   /// The moments for which a child task sleeps.
   private var sleepers: Set<Duration> = []
   private var listed: Set<Int> = []
+  private var hasEnded = false
   private var waitingForStart: [CheckedContinuation<Void, Never>] = []
 
   /// - Parameters:
@@ -124,6 +125,7 @@ package actor DropFolderWatcher {
         }
       }
       thread.post(.stop)
+      hasEnded = true
       startHasEnded()
     }
   }
@@ -192,9 +194,13 @@ package actor DropFolderWatcher {
   // MARK: Start
 
   /// Waits until every folder is watched and listed, or known to be away.
-  package func started() async {
-    if listed.count == settings.count { return }
-    await withCheckedContinuation { waitingForStart.append($0) }
+  ///
+  /// - Returns: false if watching has ended before it came so far.
+  package func started() async -> Bool {
+    if listed.count < settings.count, !hasEnded {
+      await withCheckedContinuation { waitingForStart.append($0) }
+    }
+    return listed.count == settings.count
   }
 
   private func startHasEnded() {

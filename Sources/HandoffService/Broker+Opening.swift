@@ -46,6 +46,10 @@ extension Broker {
       logger: logger,
       whenMissing: hasAssets ? .refuse : .create
     )
+    var firstSeen: [BytePath: Timestamp] = [:]
+    for folder in configuration.dropFolders {
+      firstSeen[folder.path] = try await ledger.firstSeen(folder: folder.path)
+    }
     let opened = OpenedParts(
       configuration: configuration,
       state: state,
@@ -56,7 +60,14 @@ extension Broker {
       dispatch: dispatch,
       stop: StopState(),
       host: try await receiverHost(configuration, state, programs, environment, logger),
-      logger: logger
+      logger: logger,
+      firstSeen: firstSeen,
+      receipts: ReceiptStage(
+        ledger: ledger,
+        folders: Set(configuration.dropFolders.map(\.path)),
+        files: BlockingThread("receipts"),
+        logger: logger
+      )
     )
     return try await opened.broker(lock)
   }

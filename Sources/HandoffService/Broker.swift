@@ -78,17 +78,30 @@ package struct Broker: Sendable {
   private func serve(ready: @escaping @Sendable () -> Void) async throws {
     let server = try ControlServer(state.socket, logger: logger, answer: questions.answer)
     try await withThrowingTaskGroup(of: Void.self) { group in
+      // Receipts outlive everything that has them written.
+      group.addTask { await stages.receipts.run() }
+      defer { stages.receipts.finish() }
+      try await serve(server, ready: ready)
+    }
+  }
+
+  private func serve(
+    _ server: ControlServer,
+    ready: @escaping @Sendable () -> Void
+  ) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await stop.untilDraining { try await watcher.run() } }
       group.addTask { try await stop.untilDraining { try await server.run() } }
       group.addTask { await stages.expiry.run() }
       for stage in stages.exec { group.addTask { await stage.run() } }
       for stage in stages.plugins { group.addTask { await stage.run() } }
       group.addTask {
-        await watcher.started()
+        guard await watcher.started() else { return }
         logger.info("Ready")
         ready()
       }
-      try await group.waitForAll()
+      // The first part that fails ends the others; waiting for all would wait for ever.
+      while try await group.next() != nil {}
     }
   }
 }

@@ -25,7 +25,12 @@ struct HandImport: Sendable {
     let lease = try lease(file, path)
     defer { lease?.release() }
     let verdict = await probe.verdict(for: file, size: identity.size)
-    let facts = try facts(verdict, path, acceptIncomplete: parameters.acceptIncomplete)
+    let facts = try facts(
+      verdict,
+      path,
+      acceptIncomplete: parameters.acceptIncomplete,
+      hasLease: lease != nil
+    )
     let resource = try await library.importResource(
       from: file,
       path: path,
@@ -39,13 +44,16 @@ struct HandImport: Sendable {
       identity: identity,
       seenAt: now()
     )
-    let asset = Asset(
+    var asset = Asset(
       digest: resource.digest,
       size: resource.size,
       facts: facts,
       importedAt: sighting.seenAt,
       sources: [sighting]
     )
+    if resource.method == .alreadyPresent {
+      asset = try await library.record(of: asset.digest)?.seen(at: sighting) ?? asset
+    }
     try await library.writeRecord(asset)
     let record = try await ledger.recordImport(asset: asset, sighting: sighting, orders: [])
     logger.notice(
@@ -89,11 +97,19 @@ struct HandImport: Sendable {
   private func facts(
     _ verdict: ProbeVerdict,
     _ path: BytePath,
-    acceptIncomplete: Bool
+    acceptIncomplete: Bool,
+    hasLease: Bool
   ) throws -> MediaFacts {
     switch verdict.judgement {
-    case .complete, .notProvable:
+    case .complete:
       if let facts = verdict.facts { return facts }
+    case .notProvable:
+      if let facts = verdict.facts, hasLease || acceptIncomplete { return facts }
+      throw ControlError(
+        .refused,
+        "\(path.displayText): its format has no end mark and no lease is to be had here, so nobody "
+          + "can tell that it is finished; --accept-incomplete takes it all the same"
+      )
     case .incomplete, .unsuitable, .failed:
       if acceptIncomplete { return verdict.facts ?? .unknown }
     }

@@ -17,6 +17,9 @@ struct ImportStage: Sendable {
   let sidecars: SidecarReader
   let originals: OriginalStage
   let receipts: ReceiptStage
+  let reserve: LibrarySettings.Reserve
+  /// When each drop folder was seen for the first time.
+  let firstSeen: [BytePath: Timestamp]
   let now: @Sendable () -> Timestamp
   let logger: Logger
 
@@ -26,14 +29,27 @@ struct ImportStage: Sendable {
   /// policy is carried out now.
   func known(_ path: BytePath, _ identity: FileIdentity) async throws -> LocalIdentifier? {
     let identifier = try await ledger.identifier(sightedAt: path, identity: identity)
-    if let identifier { await originals.sawAgain(identifier, at: path) }
+    if let identifier {
+      await originals.sawAgain(identifier, at: path)
+      // A receipt is made from the ledger, so one that a crash has swallowed is made here.
+      receipts.mark(identifier)
+    }
     return identifier
   }
 
   func take(_ export: SettledExport) async -> ImportOutcome {
     let sidecar: SidecarReader.Found?
     do {
-      sidecar = try await sidecars.read(for: export.path, in: export.folder)
+      switch try await sidecars.read(for: export.path, in: export.folder) {
+      case .none: sidecar = nil
+      case .found(let found): sidecar = found
+      case .stillWritten:
+        return .held(
+          reason: "its sidecar is still open for writing",
+          state: .waitingSidecar,
+          upTo: .seconds(1)
+        )
+      }
     } catch let error as ConfigurationError {
       return .held(
         reason: "its sidecar is invalid: \(error.description)",
@@ -44,6 +60,7 @@ struct ImportStage: Sendable {
       return failure(error)
     }
     do {
+      if let shortage = try await shortage(for: export) { return shortage }
       let resource = try await library.importResource(
         from: export.file,
         path: export.path,
@@ -70,13 +87,16 @@ struct ImportStage: Sendable {
       identity: export.identity,
       seenAt: now()
     )
-    let asset = Asset(
+    var asset = Asset(
       digest: resource.digest,
       size: resource.size,
       facts: export.facts,
       importedAt: sighting.seenAt,
       sources: [sighting]
     )
+    if resource.method == .alreadyPresent {
+      asset = try await library.record(of: asset.digest)?.seen(at: sighting) ?? asset
+    }
     if let damaged = resource.setAside {
       logger.error(
         "A damaged object was set aside and replaced by the export's bytes",
@@ -87,7 +107,8 @@ struct ImportStage: Sendable {
     let route = FolderRoute(
       export: export.path,
       folder: export.folder,
-      sidecar: sidecar?.sidecar
+      sidecar: sidecar?.sidecar,
+      wasThereBefore: wasThereBefore(export)
     )
     let record = try await ledger.recordImport(
       asset: asset,
@@ -108,8 +129,30 @@ struct ImportStage: Sendable {
       ]
     )
     await originals.imported(asset, from: sighting, in: export.folder)
-    if sidecar != nil { await receipts.write(forAsset: record.localIdentifier) }
+    if sidecar != nil { receipts.mark(record.localIdentifier) }
     return record.localIdentifier
+  }
+
+  /// It lay in its folder when that was seen for the first time, so the box counts as not ticked.
+  ///
+  /// The inode's change time decides: nobody can set it, and a move into the folder renews it.
+  private func wasThereBefore(_ export: SettledExport) -> Bool {
+    guard let firstSeen = firstSeen[export.folder.path] else { return false }
+    return export.identity.changed / 1_000_000 <= firstSeen.milliseconds
+  }
+
+  /// The brake on intake before the disk is full; nil while there is room.
+  private func shortage(for export: SettledExport) async throws -> ImportOutcome? {
+    let space = try await library.freeSpace()
+    let needed = reserve.bytes(of: space.total) + (export.folder.takesSource ? 0 : export.size)
+    guard space.available < needed else { return nil }
+    return .failed(
+      reason:
+        "no space: \(space.available) bytes are free at \(library.path), \(needed) are needed "
+        + "with the reserve",
+      state: .noSpace,
+      mayPass: true
+    )
   }
 
   /// Nothing is lost by a failure: the export stays where it is, and the attempt is made again.

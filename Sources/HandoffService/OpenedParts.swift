@@ -22,6 +22,8 @@ struct OpenedParts: Sendable {
   let stop: StopState
   let host: ReceiverHost
   let logger: Logger
+  let firstSeen: [BytePath: Timestamp]
+  let receipts: ReceiptStage
   let changes = ChangeBroadcast()
   let files = BlockingThread("files")
 
@@ -68,11 +70,14 @@ struct OpenedParts: Sendable {
       ledger: ledger,
       sidecars: SidecarReader(
         ledger: ledger,
+        leases: leases,
         callbacks: Set(configuration.callbacks.keys),
         files: files
       ),
       originals: originals,
       receipts: receipts,
+      reserve: configuration.library.reserve,
+      firstSeen: firstSeen,
       now: SystemClock.now,
       logger: logger
     )
@@ -97,15 +102,6 @@ struct OpenedParts: Sendable {
       library: library,
       ledger: ledger,
       folders: Dictionary(configuration.dropFolders.map { ($0.path, $0) }) { first, _ in first },
-      logger: logger
-    )
-  }
-
-  private var receipts: ReceiptStage {
-    ReceiptStage(
-      ledger: ledger,
-      folders: Set(configuration.dropFolders.map(\.path)),
-      files: files,
       logger: logger
     )
   }
@@ -152,6 +148,7 @@ struct OpenedParts: Sendable {
         logger: logger
       ),
       expiry: ExpiryStage(ledger: ledger, results: results, stop: stop, logger: logger),
+      receipts: receipts,
       exec: exec,
       plugins: plugins
     )

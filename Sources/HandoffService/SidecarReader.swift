@@ -15,30 +15,55 @@ struct SidecarReader: Sendable {
     let identity: FileIdentity
   }
 
+  /// What lies beside an export.
+  enum Reading: Sendable {
+    /// Nothing, or what an earlier export of that name has used up.
+    case none
+    case found(Found)
+    /// Somebody has it open for writing: half a box must not count.
+    case stillWritten
+  }
+
   let ledger: Ledger
+  let leases: LeaseKeeper
   let callbacks: Set<CallbackID>
   let files: BlockingThread
 
-  /// Reads the sidecar of an export; nil where there is none, or where it was consumed with an earlier
-  /// export of that name.
+  /// Reads the sidecar of an export.
   ///
   /// - Throws: ``ConfigurationError`` for one that is invalid, which holds its export; ``SystemError``.
-  func read(for export: BytePath, in folder: DropFolderSettings) async throws -> Found? {
+  func read(for export: BytePath, in folder: DropFolderSettings) async throws -> Reading {
     let path = export.addingSuffix(Sidecar.suffix)
-    guard let (bytes, identity) = try await files.run({ try Self.load(path) }) else { return nil }
-    guard try await !ledger.sidecarIsConsumed(path, identity: identity) else { return nil }
+    let loaded = try await files.run { () throws(SystemError) in try load(path) }
+    guard let loaded else { return .none }
+    guard let (bytes, identity) = loaded.content else { return .stillWritten }
+    guard try await !ledger.sidecarIsConsumed(path, identity: identity) else { return .none }
     let sidecar = try Sidecar.decode(bytes: bytes, file: path, folder: folder, callbacks: callbacks)
-    return Found(sidecar: sidecar, path: path, identity: identity)
+    return .found(Found(sidecar: sidecar, path: path, identity: identity))
   }
 
-  private static func load(_ path: BytePath) throws -> ([UInt8], FileIdentity)? {
+  private struct Loaded: Sendable {
+    /// Nil while it is written.
+    let content: ([UInt8], FileIdentity)?
+  }
+
+  private func load(_ path: BytePath) throws(SystemError) -> Loaded? {
+    guard let file = try open(path) else { return nil }
+    let status = try file.status()
+    guard status.kind == .regular else { return nil }
+    let lease = leases.attempt(file)
+    if case .openForWriting = lease { return Loaded(content: nil) }
+    let bytes = try file.readAll(limit: Sidecar.maximumSize)
+    if case .held(let lease) = lease, lease.isBroken { return Loaded(content: nil) }
+    return Loaded(content: (bytes, FileIdentity(status)))
+  }
+
+  private func open(_ path: BytePath) throws(SystemError) -> FileDescriptor? {
     do {
-      let file = try FileDescriptor.open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW)
-      let status = try file.status()
-      guard status.kind == .regular else { return nil }
-      return (try file.readAll(limit: Sidecar.maximumSize), FileIdentity(status))
-    } catch  where [ENOENT, ENAMETOOLONG].contains(error.errno) {
-      return nil
+      return try FileDescriptor.open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW)
+    } catch {
+      if [ENOENT, ENAMETOOLONG].contains(error.errno) { return nil }
+      throw error
     }
   }
 }

@@ -70,6 +70,8 @@ package enum UnixSocket {
       case EAGAIN: try await EventLoop.process.readable(listener)
       // The peer was gone before it was taken.
       case EINTR, ECONNABORTED: continue
+      // Nothing is free now: the connection waits in the queue until something is.
+      case EMFILE, ENFILE, ENOMEM, ENOBUFS: try await Task.sleep(for: .milliseconds(100))
       default: throw error
       }
     }

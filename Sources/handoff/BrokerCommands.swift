@@ -36,18 +36,23 @@ extension Command {
       report.destinations.map {
         [
           $0.name.text, $0.status, String($0.inFlight), String($0.waiting), $0.containment,
-          $0.detail ?? "",
+          BytePath($0.detail ?? "").displayText,
         ]
       }
     )
     Terminal.table(
       ["FILE", "STATE", "WHY"],
-      report.candidates.map { [BytePath($0.path).displayText, $0.state, $0.reason ?? ""] }
+      report.candidates.map {
+        [BytePath($0.path).displayText, $0.state, BytePath($0.reason ?? "").displayText]
+      }
     )
     Terminal.table(
       ["NEEDS A PERSON", "DESTINATION", "STATUS", "WHY"],
       report.needsPerson.map {
-        [$0.id, $0.destination.text, $0.status.rawValue, $0.error?.message ?? ""]
+        [
+          $0.id, $0.destination.text, $0.status.rawValue,
+          BytePath($0.error?.message ?? "").displayText,
+        ]
       }
     )
     return .done
@@ -78,7 +83,7 @@ extension Command {
     if arguments.has("json") {
       try Terminal.json(report)
     } else {
-      let suffix = report.reason.map { ": \($0)" } ?? ""
+      let suffix = report.reason.map { ": \(BytePath($0).displayText)" } ?? ""
       Terminal.out("\(BytePath(report.path).displayText) is \(report.state)\(suffix)")
       Terminal.table(
         ["CHECK", "PASSED", "SINCE", "DETAIL"],
@@ -105,12 +110,19 @@ extension Command {
     }
     let configuration = try ConfigurationFile.load(arguments)
     var imported: [AssetReport] = []
+    var worst = ExitCode.done
     for operand in arguments.operands {
-      let asset = try await importFile(operand, arguments, configuration)
-      if !arguments.has("json") { Terminal.out(asset.localIdentifier.text) }
-      imported.append(asset)
+      do {
+        let asset = try await importFile(operand, arguments, configuration)
+        if !arguments.has("json") { Terminal.out(asset.localIdentifier.text) }
+        imported.append(asset)
+      } catch let failure as CommandFailure {
+        // The others are imported all the same; the exit code tells that one was not.
+        Terminal.error(failure.message)
+        if worst == .done { worst = failure.code }
+      }
     }
     if arguments.has("json") { try Terminal.json(imported) }
-    return .done
+    return worst
   }
 }

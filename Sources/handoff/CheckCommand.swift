@@ -11,6 +11,10 @@ extension Command {
     options: [Option("print", nil, "the effective values, without secrets")]
   ) { arguments in
     let configuration = try ConfigurationFile.load(arguments)
+    if !configuration.unsupportedProblems.isEmpty {
+      let problems = configuration.unsupportedProblems.map(\.description)
+      throw CommandFailure(.usage, problems.joined(separator: "\n"))
+    }
     if arguments.has("print") {
       Terminal.out(configuration.effectiveText)
       return .done

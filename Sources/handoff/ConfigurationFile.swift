@@ -53,6 +53,6 @@ enum ConfigurationFile {
   static func absolute(_ path: BytePath) -> BytePath {
     guard !path.isAbsolute, let directory = getcwd(nil, 0) else { return path }
     defer { free(directory) }
-    return BytePath(String(cString: directory)).appending(path)
+    return BytePath(cString: directory).appending(path)
   }
 }

@@ -13,9 +13,20 @@ enum Program {
     } catch let failure as CommandFailure {
       Terminal.error(failure.message)
       failure.code.exit()
+    } catch let error as ServiceError {
+      Terminal.error("handoff: \(error.message)")
+      exitCode(error).exit()
     } catch {
-      Terminal.error("\(error)")
+      Terminal.error("handoff: \(error)")
       ExitCode.failed.exit()
+    }
+  }
+
+  private static func exitCode(_ error: ServiceError) -> ExitCode {
+    switch error.code {
+    case .alreadyRunning: .unavailable
+    case .unsupported: .usage
+    case .missing: .failed
     }
   }
 

@@ -32,6 +32,7 @@ extension Command {
     guard !arguments.operands.isEmpty, !destinations.isEmpty else {
       throw CommandFailure(.usage, "handoff send: which assets, and --to which destination?")
     }
+    try check(destinations, arguments, configuration)
     var identifiers: [LocalIdentifier] = []
     for operand in arguments.operands {
       if let identifier = LocalIdentifier(operand.lossyText) {
@@ -69,6 +70,33 @@ extension Command {
     }
     return arguments.has("wait")
       ? sent.map(exitCode).max { $0.rawValue < $1.rawValue } ?? .done : .done
+  }
+
+  /// What can be known to be wrong before anything is imported or sent.
+  private static func check(
+    _ destinations: [String],
+    _ arguments: ParsedArguments,
+    _ configuration: Configuration
+  ) throws {
+    for destination in destinations {
+      guard DestinationName(destination).flatMap(configuration.destination) == nil else { continue }
+      let names = configuration.destinations.map(\.name.text).joined(separator: ", ")
+      throw CommandFailure(
+        .refused,
+        "handoff send: destination_unknown: \(destination) is not configured; there are: \(names)"
+      )
+    }
+    let makesSeveral =
+      destinations.count > 1 || (arguments.has("each") && arguments.operands.count > 1)
+    if arguments.has("key"), makesSeveral {
+      throw CommandFailure(.usage, "handoff send: one --key is for one handoff")
+    }
+    if arguments.has("dry-run") {
+      for operand in arguments.operands where LocalIdentifier(operand.lossyText) == nil {
+        let file = operand.displayText
+        throw CommandFailure(.usage, "handoff send: --dry-run imports nothing: \(file) is no asset")
+      }
+    }
   }
 
   private static func sendParameters(

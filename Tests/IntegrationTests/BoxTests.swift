@@ -1,3 +1,4 @@
+import Glibc
 import HandoffProtocol
 import HandoffTestSupport
 import LinuxSystem
@@ -77,8 +78,48 @@ struct BoxTests {
     }
   }
 
+  @Test(
+    "what was there when its folder was first seen is imported, but never published",
+    .timeLimit(.minutes(1))
+  )
+  func firstSight() async throws {
+    try await withBox(exit: 0, starting: false) { scene in
+      try Self.tick(scene, "old.mp4")
+      try scene.write(try await Scene.video(6), to: "old.mp4")
+      try await scene.broker.start()
+      _ = try await scene.broker.wait("handoffs") {
+        $0.elements.contains { $0["status"]?.text == "succeeded" }
+      }
+      try Self.tick(scene, "new.mp4")
+      try scene.write(try await Scene.video(7), to: "new.mp4")
+      _ = try await Self.receipt(scene, "new.mp4", social: "published")
+      let handoffs = try await scene.broker.json("handoffs")
+      #expect(handoffs.elements.count { $0["destination"]?.text == "keep" } == 2)
+      #expect(handoffs.elements.count { $0["destination"]?.text == "social" } == 1)
+    }
+  }
+
+  @Test("a sidecar that is still being written holds its export", .timeLimit(.minutes(1)))
+  func halfBox() async throws {
+    try await withBox(exit: 0) { scene in
+      let path = scene.exports.appending("cut.mp4")
+      let sidecar = try FileDescriptor.open(
+        path.addingSuffix(".handoff.toml"),
+        O_WRONLY | O_CREAT,
+        mode: 0o644
+      )
+      try sidecar.write(Array("title = \"Cut\"\n".utf8))
+      try scene.write(try await Scene.video(8), to: "cut.mp4")
+      _ = try await scene.broker.wait("why", path) { $0["state"]?.text == "waiting_sidecar" }
+      try sidecar.write(Array("sync_publish = true\n".utf8))
+      try sidecar.close()
+      _ = try await Self.receipt(scene, "cut.mp4", social: "published")
+    }
+  }
+
   private func withBox(
     exit: Int,
+    starting: Bool = true,
     _ body: nonisolated(nonsending) (Scene) async throws -> Void
   ) async throws {
     let destinations = """
@@ -94,7 +135,7 @@ struct BoxTests {
       handoff: ["keep"],
       destinations: destinations
     )
-    try await Scene.run(text, body)
+    try await Scene.run(text, starting: starting, body)
   }
 
   private static func tick(_ scene: Scene, _ name: BytePath) throws {

@@ -25,9 +25,25 @@ struct StopTests {
   func second() async throws {
     try await Scene.run(Self.configuration) { scene in
       let second = try await scene.broker.command(["serve"])
-      #expect(second.code == 1)
+      #expect(second.code == 75)
       #expect(second.errors.contains("another broker runs"))
       #expect(try await scene.broker.json("status")["version"]?.text != nil)
+    }
+  }
+
+  @Test(
+    "a broker that cannot watch ends with a sentence and is never ready",
+    .timeLimit(.minutes(1))
+  )
+  func cannotWatch() async throws {
+    try await Scene.run(Self.configuration, starting: false) { scene in
+      let state = scene.broker.root.appending("state")
+      try Directory.create(state)
+      try DurableFile.write([], to: state.appending("watch"))
+      let ended = try await scene.broker.command(["serve"])
+      #expect(ended.code == 1)
+      #expect(ended.errors.contains("watch"))
+      #expect(!String(decoding: ended.output, as: UTF8.self).contains("ready"))
     }
   }
 

@@ -1,0 +1,25 @@
+import HandoffCore
+package import HandoffProtocol
+package import Paths
+import SQLite
+
+extension Ledger {
+  /// The moment at which a drop folder was seen for the first time, which is now if it never was.
+  ///
+  /// What was in the folder before is never published by itself.
+  package func firstSeen(folder: BytePath) async throws -> Timestamp {
+    try await write { transaction in
+      let name = Value.text("folder:" + folder.bytes.hexDigits)
+      try transaction.connection.run(FolderQueries.remember, [name, .integer(transaction.now)])
+      let moment = try transaction.connection.first(FolderQueries.recall, [name]) { row in
+        try row.integer(0)
+      }
+      return Timestamp(milliseconds: moment ?? transaction.now)
+    }
+  }
+}
+
+private enum FolderQueries {
+  static let remember = SQL("INSERT OR IGNORE INTO meta (name, value) VALUES (?1, ?2)")
+  static let recall = SQL("SELECT value FROM meta WHERE name = ?1")
+}
