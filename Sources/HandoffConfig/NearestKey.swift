@@ -8,6 +8,17 @@ package enum NearestKey {
     }
   }
 
+  /// The nearest, if it is near: at most so many edits away.
+  package static func of(
+    _ key: String,
+    among known: some Collection<String>,
+    within edits: Int
+  ) -> String? {
+    of(key, among: known).flatMap { nearest in
+      distance(folded(key), folded(nearest)) <= edits ? nearest : nil
+    }
+  }
+
   private static func folded(_ key: String) -> [UInt8] {
     // Longer than any key there is: the rest would only cost time.
     key.lowercased().utf8.prefix(80).map { $0 == UInt8(ascii: "-") ? UInt8(ascii: "_") : $0 }

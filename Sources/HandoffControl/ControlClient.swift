@@ -24,7 +24,10 @@ package enum ControlClient {
     do {
       return try UnixSocket.connect(socket)
     } catch  where [ENOENT, ECONNREFUSED].contains(error.errno) {
-      throw ControlError(.unavailable, "the broker is not running (\(socket.displayText))")
+      throw ControlError(
+        .unavailable,
+        "the broker is not running (\(socket.displayText)); `handoff serve` starts it"
+      )
     } catch {
       throw ControlError(.unavailable, "the broker cannot be reached: \(error)")
     }

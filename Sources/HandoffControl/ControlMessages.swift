@@ -8,6 +8,9 @@ package enum ControlMethod: String, Sendable, CaseIterable {
   case importFile = "import"
   case send
   case wait
+  case cancel
+  case retry
+  case adopt
 }
 
 /// The parameters of `why`: a path, absolute.
@@ -75,7 +78,8 @@ package struct SendParameters: Codable, Sendable {
   }
 }
 
-/// The parameters of `wait`: answered when the handoff has ended or needs a person.
+/// The parameters of `wait` (answered when the handoff has ended or needs a person), and of a person's
+/// decisions `cancel`, `retry` and `adopt`.
 package struct WaitParameters: Codable, Sendable {
   package var handoffID: String
 

@@ -15,7 +15,10 @@ package final class BrokerLock: Sendable {
       try checked("flock", state.lock) { flock(file.rawValue, LOCK_EX | LOCK_NB) }
     } catch {
       guard error.errno == EWOULDBLOCK else { throw error }
-      throw ServiceError(.alreadyRunning, "another broker runs on \(state.path.displayText)")
+      throw ServiceError(
+        .alreadyRunning,
+        "another broker runs on \(state.path.displayText); `handoff status` tells its process"
+      )
     }
   }
 }

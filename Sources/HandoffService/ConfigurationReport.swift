@@ -1,4 +1,4 @@
-import Glibc
+import Destinations
 package import HandoffConfig
 import HandoffCore
 import LinuxSystem
@@ -29,7 +29,15 @@ package struct ConfigurationReport: Encodable, Sendable {
   package let folders: [Folder]
   package let warnings: [String]
 
-  package init(_ configuration: Configuration) throws {
+  /// - Parameters:
+  ///   - configuration: decoded without problems.
+  ///   - programs: where plugins are looked for first.
+  ///   - environment: of which destinations get what they name.
+  package init(
+    _ configuration: Configuration,
+    programs: Programs,
+    environment: [String: String]
+  ) throws {
     var warnings: [String] = []
     var folders: [Folder] = []
     for settings in configuration.dropFolders {
@@ -49,7 +57,32 @@ package struct ConfigurationReport: Encodable, Sendable {
       )
     }
     self.folders = folders
-    self.warnings = warnings + configuration.unsupportedProblems.map(\.description)
+    self.warnings = warnings + (try Self.warnings(configuration, programs, environment))
+  }
+
+  /// What the file says rightly and the machine does not have yet.
+  package static func warnings(
+    _ configuration: Configuration,
+    _ programs: Programs,
+    _ environment: [String: String]
+  ) throws -> [String] {
+    let searchPath = environment["PATH"] ?? ReceiverHost.defaultSearchPath
+    var warnings: [String] = []
+    for destination in configuration.destinations {
+      let name = "destination \(destination.name)"
+      let command = destination.command.first ?? ""
+      if CommandSearch.program(command, beside: programs.folder, searchPath: searchPath) == nil {
+        let shown = BytePath(command).displayText
+        warnings.append("\(name): the command \(shown) is not there or not executable")
+      }
+      for folder in destination.read + destination.write where try FileStatus.of(folder) == nil {
+        warnings.append("\(name): \(folder.displayText) is not there; create it")
+      }
+      for variable in destination.env where environment[variable] == nil {
+        warnings.append("\(name): the environment variable \(variable) is not set")
+      }
+    }
+    return warnings
   }
 
   /// Where a full copy stays.

@@ -15,6 +15,7 @@ struct ControlQuestions: Sendable {
   let health: [DestinationHealth]
   let handImport: HandImport
   let changes: ChangeBroadcast
+  let results: ResultStage
   let delivery: DeliveryPreparation
   let now: @Sendable () -> Timestamp
 
@@ -31,6 +32,10 @@ struct ControlQuestions: Sendable {
       try WireCoder.value(try await send(WireCoder.document(SendParameters.self, from: parameters)))
     case .wait:
       try WireCoder.value(try await wait(WireCoder.document(WaitParameters.self, from: parameters)))
+    case .cancel, .retry, .adopt:
+      try WireCoder.value(
+        try await decide(method, WireCoder.document(WaitParameters.self, from: parameters))
+      )
     }
   }
 
@@ -88,6 +93,28 @@ struct ControlQuestions: Sendable {
       }
       let needsPerson = [.outcomeUnknown, .needsUser].contains(handoff.status)
       return handoff.status.isFinal || needsPerson ? HandoffReport(handoff) : nil
+    }
+  }
+
+  /// A person's decision about one handoff.
+  private func decide(
+    _ method: ControlMethod,
+    _ parameters: WaitParameters
+  ) async throws -> HandoffReport {
+    guard let id = Handoff.ID(parameters.handoffID) else {
+      throw ControlError(.notFound, "there is no handoff \(parameters.handoffID)")
+    }
+    do {
+      let handoff: Handoff =
+        switch method {
+        case .cancel: try await ledger.cancel(id)
+        case .retry: try await ledger.retry(id)
+        case .adopt, .status, .why, .importFile, .send, .wait: try await ledger.adopt(id)
+        }
+      await results.follow(handoff)
+      return HandoffReport(handoff)
+    } catch let error as LedgerError {
+      throw ControlError(error.isAboutNothing ? .notFound : .refused, error.description)
     }
   }
 

@@ -54,6 +54,7 @@ struct OpenedParts: Sendable {
           logger: logger
         ),
         changes: changes,
+        results: results,
         delivery: delivery,
         now: SystemClock.now
       ),

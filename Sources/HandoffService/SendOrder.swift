@@ -15,7 +15,8 @@ struct SendOrder: Sendable {
       let names = configuration.destinations.map(\.name.text).joined(separator: ", ")
       throw ControlError(
         .refused,
-        "destination_unknown: \(parameters.destination) is not configured; there are: \(names)"
+        "destination_unknown: the running broker knows no \(parameters.destination), only \(names); "
+          + "after a change of the configuration it has to be started again"
       )
     }
     var order = HandoffOrder(

@@ -43,10 +43,10 @@ extension Command {
     }
     let queries = try await LedgerQueries.open(ConfigurationFile.load(arguments))
     if let handoffID = Handoff.ID(id), let handoff = try await queries.handoff(handoffID) {
-      try Terminal.json(handoff)
+      try arguments.has("json") ? Terminal.json(handoff) : Terminal.lines(handoff)
     } else if let identifier = LocalIdentifier(id), let asset = try await queries.asset(identifier)
     {
-      try Terminal.json(asset)
+      try arguments.has("json") ? Terminal.json(asset) : Terminal.lines(asset)
     } else {
       throw CommandFailure(.notFound, "handoff show: there is no asset or handoff \(id)")
     }

@@ -23,6 +23,15 @@ extension Command {
       return .done
     }
     Terminal.table(
+      ["NEEDS A PERSON", "DESTINATION", "STATUS", "WHY"],
+      report.needsPerson.map {
+        [
+          $0.id, $0.destination.text, $0.status.rawValue,
+          BytePath($0.error?.message ?? "").displayText,
+        ]
+      }
+    )
+    Terminal.table(
       ["FOLDER", "MODE", "WATCHES", "CANDIDATES", "NOTE"],
       report.folders.map {
         [
@@ -42,17 +51,8 @@ extension Command {
     )
     Terminal.table(
       ["FILE", "STATE", "WHY"],
-      report.candidates.map {
+      report.candidates.filter { $0.state != "ignored" }.map {
         [BytePath($0.path).displayText, $0.state, BytePath($0.reason ?? "").displayText]
-      }
-    )
-    Terminal.table(
-      ["NEEDS A PERSON", "DESTINATION", "STATUS", "WHY"],
-      report.needsPerson.map {
-        [
-          $0.id, $0.destination.text, $0.status.rawValue,
-          BytePath($0.error?.message ?? "").displayText,
-        ]
       }
     )
     return .done
@@ -70,8 +70,11 @@ extension Command {
     }
     let configuration = try ConfigurationFile.load(arguments)
     let queries = try await LedgerQueries.open(configuration)
-    if let id = Handoff.ID(operand.lossyText), let handoff = try await queries.handoff(id) {
-      try Terminal.json(handoff)
+    if let id = Handoff.ID(operand.lossyText) {
+      guard let handoff = try await queries.handoff(id) else {
+        throw CommandFailure(.notFound, "handoff why: there is no handoff \(id)")
+      }
+      try arguments.has("json") ? Terminal.json(handoff) : Terminal.lines(handoff)
       return .done
     }
     let report = try await BrokerConnection.ask(
@@ -91,6 +94,9 @@ extension Command {
           [$0.check.rawValue, $0.passed ? "yes" : "no", $0.since?.rfc3339 ?? "", $0.detail]
         }
       )
+    }
+    if !arguments.has("json"), let identifier = report.localIdentifier {
+      Terminal.out("it is the asset \(identifier); `handoff show \(identifier)` tells more")
     }
     return .done
   }

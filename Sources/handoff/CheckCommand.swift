@@ -19,7 +19,11 @@ extension Command {
       Terminal.out(configuration.effectiveText)
       return .done
     }
-    let report = try ConfigurationReport(configuration)
+    let report = try ConfigurationReport(
+      configuration,
+      programs: Programs.besideThisOne(),
+      environment: ProcessEnvironment.values
+    )
     if arguments.has("json") {
       try Terminal.json(report)
     } else {

@@ -39,6 +39,12 @@ struct Command: Sendable {
   ]
 
   func parse(_ arguments: [BytePath]) throws -> ParsedArguments {
-    try ParsedArguments(arguments, options: options, command: name)
+    let parsed = try ParsedArguments(arguments, options: options, command: name)
+    let limit = operands.isEmpty ? 0 : operands.hasSuffix("...") ? Int.max : 1
+    if parsed.operands.count > limit {
+      let extra = parsed.operands[limit].displayText
+      throw CommandFailure(.usage, "handoff \(name): \(extra) is one word too many; see --help")
+    }
+    return parsed
   }
 }

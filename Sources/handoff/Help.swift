@@ -28,7 +28,8 @@ enum Help {
       "  \(name)\(String(repeating: " ", count: width - name.count + 2))\(help)"
     }
     var text =
-      "usage: handoff \(command.name) [OPTION]... \(command.operands)\n\n\(command.summary)\n\n"
+      "usage: handoff \(command.name) [OPTION]...\(command.operands.isEmpty ? "" : " ")"
+      + "\(command.operands)\n\n\(command.summary)\n\n"
     text += lines.joined(separator: "\n")
     if !command.examples.isEmpty {
       text += "\n\nexamples:\n" + command.examples.map { "  " + $0 }.joined(separator: "\n")
@@ -37,7 +38,7 @@ enum Help {
   }
 
   static func unknownCommand(_ name: String) -> String {
-    let nearest = NearestKey.of(name, among: Commands.all.map(\.name))
+    let nearest = NearestKey.of(name, among: Commands.all.map(\.name), within: 2)
     let hint = nearest.map { "; did you mean `handoff \($0)`?" } ?? "; see `handoff --help`"
     return "handoff: there is no command `\(name)`\(hint)"
   }

@@ -1,6 +1,7 @@
 import Glibc
 import HandoffService
 import LinuxSystem
+import Paths
 
 /// The command line: finds the command, runs it, and turns how it ended into an exit code.
 @main
@@ -40,7 +41,9 @@ enum Program {
       Terminal.out("handoff \(Version.text)")
       return .done
     case "--help", "-h", "help":
-      Terminal.out(Help.overview)
+      let named = arguments.rest.first?.lossyText
+      let command = Commands.all.first { $0.name == named }
+      Terminal.out(command.map(Help.text) ?? Help.overview)
       return .done
     default:
       break

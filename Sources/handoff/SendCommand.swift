@@ -65,6 +65,10 @@ extension Command {
       try Terminal.json(sent)
     } else {
       for handoff in sent {
+        if arguments.has("dry-run") {
+          Terminal.out("\(handoff.destination) would be handed it; nothing was submitted")
+          continue
+        }
         Terminal.out("\(handoff.id) \(handoff.destination) \(handoff.status.rawValue)")
       }
     }

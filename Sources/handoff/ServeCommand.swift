@@ -27,6 +27,12 @@ extension Command {
       environment: ProcessEnvironment.values,
       logger: logger
     )
+    let warnings = try ConfigurationReport.warnings(
+      configuration,
+      Programs.besideThisOne(),
+      ProcessEnvironment.values
+    )
+    for warning in warnings { Terminal.error("warning: \(warning)") }
     for folder in configuration.dropFolders {
       Terminal.error("drop finished videos into \(folder.path.displayText)")
     }

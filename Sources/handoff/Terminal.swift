@@ -1,5 +1,6 @@
 import Glibc
 import HandoffProtocol
+import Paths
 
 /// Writes documents to standard output and everything for people to standard error.
 enum Terminal {
@@ -14,6 +15,36 @@ enum Terminal {
   /// One JSON document on standard output.
   static func json(_ document: some Encodable) throws {
     out(String(decoding: try WireCoder.encode(document), as: UTF8.self))
+  }
+
+  /// A document for people: one member a line, what is nested is indented.
+  static func lines(_ document: some Encodable) throws {
+    for line in lines(of: try WireCoder.value(document), "") { out(line) }
+  }
+
+  private static func lines(of value: JSONValue, _ indent: String) -> [String] {
+    switch value {
+    case .object(let members):
+      members.sorted { $0.key < $1.key }.flatMap { name, value -> [String] in
+        switch value {
+        case .null, .array([]), .object([:]): []
+        case .array, .object: ["\(indent)\(name):"] + lines(of: value, indent + "  ")
+        case .bool, .integer, .number, .string: ["\(indent)\(name): \(text(value))"]
+        }
+      }
+    case .array(let elements): elements.flatMap { lines(of: $0, indent) }
+    case .null, .bool, .integer, .number, .string: [indent + text(value)]
+    }
+  }
+
+  private static func text(_ value: JSONValue) -> String {
+    switch value {
+    case .string(let text): BytePath(text).displayText
+    case .integer(let number): String(number)
+    case .number(let number): String(number)
+    case .bool(let flag): flag ? "yes" : "no"
+    case .null, .array, .object: ""
+    }
   }
 
   /// Aligned columns on standard output; nothing for no rows.
