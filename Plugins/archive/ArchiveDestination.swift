@@ -26,12 +26,7 @@ struct ArchiveDestination: Destination {
   init(settings: Settings, context: DestinationContext) throws {
     folder = BytePath(settings.folder)
     guard folder.isAbsolute else {
-      throw ResultError(
-        .notConfigured,
-        "settings.folder is not an absolute path",
-        effect: .none,
-        retry: .afterFix
-      )
+      throw ResultError.notConfigured("settings.folder is not an absolute path")
     }
     layout = try FolderLayout(settings.layout ?? FolderLayout.standard)
   }
@@ -63,7 +58,7 @@ struct ArchiveDestination: Destination {
       "sha256": .string(asset.sha256.hex),
       "size": .integer(asset.size),
     ]
-    if path.exactText == nil { output["path_bytes"] = .string(path.base64) }
+    if let bytes = path.base64UnlessText { output["path_bytes"] = .string(bytes) }
     return output
   }
 }

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import HandoffPluginKit
 import HandoffProtocol
 import Paths
@@ -16,13 +15,13 @@ struct FolderLayout: Sendable {
   init(_ template: String) throws(ResultError) {
     parts = template.split(separator: "/").map(String.init)
     guard !template.hasPrefix("/"), !parts.contains(".."), !parts.contains(".") else {
-      throw Self.refusal("settings.layout is not a relative path without . and ..")
+      throw .notConfigured("settings.layout is not a relative path without . and ..")
     }
     for part in parts {
       var rest = part
       for name in Self.names { rest = rest.replacing("{\(name)}", with: "") }
       guard !rest.contains(where: { "{}".contains($0) }) else {
-        throw Self.refusal("settings.layout knows {\(Self.names.joined(separator: "}, {"))}")
+        throw .notConfigured("settings.layout knows {\(Self.names.joined(separator: "}, {"))}")
       }
     }
   }
@@ -56,13 +55,4 @@ struct FolderLayout: Sendable {
     if name.hasPrefix(".") { name = "_" + name.dropFirst() }
     return BytePath(name.isEmpty ? "untitled" : name)
   }
-
-  private static func refusal(_ message: String) -> ResultError {
-    ResultError(.notConfigured, message, effect: .none, retry: .afterFix)
-  }
-}
-
-extension BytePath {
-  /// The bytes in base64, for documents that hold only text.
-  var base64: String { Data(bytes).base64EncodedString() }
 }

@@ -22,13 +22,7 @@ struct FFmpeg: Sendable {
         return
       }
     }
-    throw ResultError(
-      .notConfigured,
-      "ffmpeg is not on PATH",
-      effect: .none,
-      retry: .afterFix,
-      remedy: "Install the package ffmpeg."
-    )
+    throw .notConfigured("ffmpeg is not on PATH", remedy: "Install the package ffmpeg.")
   }
 
   /// Runs it in a folder, without a shell, reading local files only, and waits for its end.

@@ -25,12 +25,7 @@ struct PreviewDestination: Destination {
   init(settings: Settings, context: DestinationContext) throws {
     folder = BytePath(settings.folder)
     guard folder.isAbsolute else {
-      throw ResultError(
-        .notConfigured,
-        "settings.folder is not an absolute path",
-        effect: .none,
-        retry: .afterFix
-      )
+      throw ResultError.notConfigured("settings.folder is not an absolute path")
     }
     ffmpeg = try FFmpeg(path: context.environmentVariable("PATH"))
   }

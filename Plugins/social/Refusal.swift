@@ -36,11 +36,8 @@ enum Refusal {
         retryAfter: wait(reply, now: now)
       )
     default:
-      return ResultError(
-        .notConfigured,
+      return ResultError.notConfigured(
         message,
-        effect: .none,
-        retry: .afterFix,
         remedy: "Check settings.server: this does not answer as Mastodon does."
       )
     }

@@ -42,13 +42,13 @@ struct SocialSettings: Decodable, Sendable {
       server.hasPrefix(start) && [nil, ":", "/"].contains(server.dropFirst(start.count).first)
     }
     guard isSecure || isLocal else {
-      throw refusal("settings.server is neither https:// nor a server of this machine")
+      throw .notConfigured("settings.server is neither https:// nor a server of this machine")
     }
     if let visibility, !["public", "unlisted", "private", "direct"].contains(visibility) {
-      throw refusal("settings.visibility is not public, unlisted, private or direct")
+      throw .notConfigured("settings.visibility is not public, unlisted, private or direct")
     }
     guard (tokenEnv == nil) != (tokenFile == nil) else {
-      throw refusal("settings needs token_env or token_file, and not both")
+      throw .notConfigured("settings needs token_env or token_file, and not both")
     }
   }
 
@@ -57,7 +57,7 @@ struct SocialSettings: Decodable, Sendable {
     let text: String
     if let tokenEnv {
       guard let value = context.environmentVariable(tokenEnv) else {
-        throw refusal("the environment variable \(tokenEnv) is not there; is it in `env`?")
+        throw .notConfigured("the environment variable \(tokenEnv) is not there; is it in `env`?")
       }
       text = value
     } else {
@@ -66,7 +66,7 @@ struct SocialSettings: Decodable, Sendable {
     let token = text.trimmingSpace
     // Anything else could not stand in a header.
     guard !token.isEmpty, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-      throw refusal("the access token is empty or has characters that no token has")
+      throw .notConfigured("the access token is empty or has characters that no token has")
     }
     return token
   }
@@ -76,12 +76,8 @@ struct SocialSettings: Decodable, Sendable {
       let file = try FileDescriptor.open(path, O_RDONLY | O_NONBLOCK)
       return String(decoding: try file.readAll(limit: Self.longestToken), as: UTF8.self)
     } catch {
-      throw refusal("settings.token_file: \(error)")
+      throw .notConfigured("settings.token_file: \(error)")
     }
-  }
-
-  private func refusal(_ message: String) -> ResultError {
-    ResultError(.notConfigured, message, effect: .none, retry: .afterFix)
   }
 }
 

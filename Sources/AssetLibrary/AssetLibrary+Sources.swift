@@ -1,4 +1,3 @@
-package import HandoffCore
 package import HandoffProtocol
 package import Paths
 

@@ -1,5 +1,4 @@
 import Glibc
-package import HandoffCore
 package import HandoffLog
 package import HandoffProtocol
 package import LinuxSystem

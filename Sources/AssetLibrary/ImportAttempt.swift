@@ -1,5 +1,4 @@
 import Glibc
-import HandoffCore
 import HandoffLog
 import HandoffProtocol
 import LinuxSystem
@@ -28,7 +27,7 @@ struct ImportAttempt: Sendable {
     try confirm { $0 == expected }
     if mode == .take, let resource = try take(status) { return resource }
     // A take that could not be may have changed the inode's change time.
-    let current = FileIdentity(try sourceStatus())
+    let current = try sourceStatus().identity
     guard current == expected || mode == .take && current.hasSameContent(as: expected)
     else { throw changed() }
     let staged = try StagingFile.make(.import, in: store.layout, faults: store.faults)
@@ -135,7 +134,7 @@ struct ImportAttempt: Sendable {
     _ status: FileStatus
   ) throws(LibraryError) -> ImportedResource {
     // The link has changed the inode's change time, so the comparison starts anew.
-    let linked = FileIdentity(try sourceStatus())
+    let linked = try sourceStatus().identity
     guard linked.hasSameContent(as: expected) else { throw changed() }
     let pass = ReadPass(source: source, path: path, size: expected.size, isStillGood: isStillGood)
     let digest = try pass.digest()
@@ -172,7 +171,7 @@ struct ImportAttempt: Sendable {
 
   /// The source is still what it was, and nobody wants to write to it.
   private func confirm(_ isSame: (FileIdentity) -> Bool) throws(LibraryError) {
-    guard isSame(FileIdentity(try sourceStatus())), isStillGood() else { throw changed() }
+    guard isSame(try sourceStatus().identity), isStillGood() else { throw changed() }
   }
 
   private func changed() -> LibraryError {
@@ -193,17 +192,5 @@ extension ImportedResource {
     case .replaced(let old):
       self.init(digest: digest, size: size, method: method, setAside: old)
     }
-  }
-}
-
-extension FileIdentity {
-  init(_ status: FileStatus) {
-    self.init(
-      device: status.device,
-      inode: status.inode,
-      size: status.size,
-      modified: status.modified,
-      changed: status.changed
-    )
   }
 }

@@ -1,5 +1,4 @@
 import Glibc
-import HandoffCore
 import HandoffProtocol
 import LinuxSystem
 import Paths
@@ -86,7 +85,7 @@ struct SourceMove: Sendable {
       try FileDescriptor.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
     }
     let status = try reading(path) { () throws(SystemError) in try source.status() }
-    guard FileIdentity(status).hasSameContent(as: identity) else {
+    guard status.identity.hasSameContent(as: identity) else {
       throw LibraryError(.sourceChanged, path)
     }
     let file = try storing(temporary) { () throws(SystemError) in

@@ -1,5 +1,4 @@
 import Glibc
-import HandoffCore
 import LinuxSystem
 import Paths
 
@@ -58,6 +57,6 @@ extension FileIdentity {
     guard let status = try FileStatus.of(name, in: folder), status.kind == .regular else {
       return false
     }
-    return FileIdentity(status).hasSameContent(as: self)
+    return status.identity.hasSameContent(as: self)
   }
 }

@@ -90,12 +90,12 @@ actor ExportExaminer {
     switch keeper.attempt(file, onBreak: {}) {
     case .held(let lease):
       // Looked at again under the lease: this is what nobody can have changed since.
-      let identity = FileIdentity(try file.status())
+      let identity = try file.status().identity
       return .opened(Opened(file: file, identity: identity, lease: lease, proof: .lease))
     case .openForWriting:
       return .found(.openForWriting("a process has it open for writing"))
     case .unavailable(let error):
-      let identity = FileIdentity(status)
+      let identity = status.identity
       return .opened(
         Opened(file: file, identity: identity, lease: nil, proof: .looks(error.reason))
       )

@@ -41,9 +41,6 @@ package struct SettledExport: Sendable {
   /// Bytes.
   package var size: Int64 { identity.size }
 
-  /// Nobody can have written to it so far without ``isBroken`` saying so.
-  package var hasLease: Bool { lease != nil }
-
   /// Somebody has begun to write to it: the attempt is to be given up as ``ImportOutcome/changed``.
   ///
   /// Always false without a lease, where only comparing before and after

@@ -5,18 +5,6 @@ import HandoffLog
 import LinuxSystem
 import Paths
 
-extension FileIdentity {
-  init(_ status: FileStatus) {
-    self.init(
-      device: status.device,
-      inode: status.inode,
-      size: status.size,
-      modified: status.modified,
-      changed: status.changed
-    )
-  }
-}
-
 /// Watching first and listing second.
 extension WatchTree {
   /// A directory that is being listed.
@@ -141,7 +129,7 @@ extension WatchTree {
     do {
       guard let status = try FileStatus.of(name, in: place.file) else { return }
       guard status.kind == .regular else { return }
-      put(path, place.folder, .listed(FileIdentity(status)))
+      put(path, place.folder, .listed(status.identity))
     } catch {
       skip(place.folder, path, error)
     }

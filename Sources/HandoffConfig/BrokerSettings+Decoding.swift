@@ -33,17 +33,8 @@ extension BrokerSettings.ListenAddress {
   private static func host(_ text: Substring) -> String? {
     let isBracketed = text.hasPrefix("[") && text.hasSuffix("]")
     let host = isBracketed ? text.dropFirst().dropLast() : text
-    let allowed = host.utf8.allSatisfy { byte in
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"):
-        !isBracketed || byte != UInt8(ascii: "-")
-      case UInt8(ascii: ":"):
-        isBracketed
-      default:
-        false
-      }
-    }
+    let others = isBracketed ? ".:" : ".-"
+    let allowed = host.utf8.allSatisfy { $0.isLetterOrDigit || others.utf8.contains($0) }
     return allowed && !host.isEmpty ? String(host) : nil
   }
 }

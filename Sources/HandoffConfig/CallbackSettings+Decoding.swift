@@ -78,15 +78,7 @@ extension SecretReference {
 
   /// A name that environ(7) can hold and a shell can set.
   static func isVariableName(_ text: String) -> Bool {
-    let allowed = text.utf8.allSatisfy { byte in
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
-        true
-      default:
-        false
-      }
-    }
+    let allowed = text.utf8.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "_") }
     return allowed && !text.isEmpty && text.first?.isNumber == false
   }
 }

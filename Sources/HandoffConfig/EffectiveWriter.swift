@@ -80,15 +80,7 @@ struct EffectiveWriter {
   }
 
   private static func key(_ key: String) -> String {
-    let isBare = key.utf8.allSatisfy { byte in
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
-        true
-      default:
-        false
-      }
-    }
+    let isBare = key.utf8.allSatisfy(\.isNameByte)
     return isBare && !key.isEmpty ? key : quoted(key)
   }
 

@@ -1,3 +1,5 @@
+import HandoffProtocol
+
 /// What is wrong with a URL in the configuration (RFC 3986, as far as a typing mistake goes).
 enum WebAddress {
   /// A sentence, or nil for a URL that may be used.
@@ -28,16 +30,7 @@ enum WebAddress {
   }
 
   private static func isScheme(_ text: Substring) -> Bool {
-    let allowed = text.utf8.allSatisfy { byte in
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "-"),
-        UInt8(ascii: "."):
-        true
-      default:
-        false
-      }
-    }
+    let allowed = text.utf8.allSatisfy { $0.isLetterOrDigit || "+-.".utf8.contains($0) }
     return allowed && text.first?.isLetter == true
   }
 }

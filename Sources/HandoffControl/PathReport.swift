@@ -1,4 +1,4 @@
-import FoundationEssentials
+import HandoffProtocol
 package import Paths
 
 /// A path in JSON: readable text, and the exact bytes in base64 where they are not UTF-8.
@@ -8,6 +8,6 @@ package struct PathReport: Codable, Sendable {
 
   package init(_ path: BytePath) {
     self.path = path.lossyText
-    self.pathBytes = path.exactText == nil ? Data(path.bytes).base64EncodedString() : nil
+    self.pathBytes = path.base64UnlessText
   }
 }

@@ -1,4 +1,5 @@
 import HandoffProtocol
+import Paths
 
 /// One file in a drop folder, as the settle tracker has it.
 struct Candidate: Sendable {

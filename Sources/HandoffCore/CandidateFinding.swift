@@ -1,4 +1,5 @@
 package import HandoffProtocol
+package import Paths
 
 /// What a look at a candidate found.
 package enum CandidateFinding: Hashable, Sendable {

@@ -1,3 +1,5 @@
+import Paths
+
 /// What follows for one candidate from what was noticed or found.
 extension Candidate {
   /// After this many probes without a verdict it is refused; it is still tried, but rarely.

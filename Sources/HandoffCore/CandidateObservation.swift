@@ -1,3 +1,5 @@
+package import Paths
+
 /// What was noticed of a file in a drop folder.
 package enum CandidateObservation: Hashable, Sendable {
   /// An event. `closed` after `close_write` and `moved_to`: the writer has let go of it.

@@ -75,7 +75,9 @@ package enum HandoffLifecycle {
     case .failure(.none, retry: false): .failed
     case .expire: .expired
     case .withdraw: .cancelled
-    default: nil
+    case .release, .submit, .accept, .success, .cancelled, .loseTrack, .notReceived, .needUser,
+      .adopt, .retry, .failure(.none, retry: true), .failure(.applied, _), .failure(.unknown, _):
+      nil
     }
   }
 
@@ -87,7 +89,9 @@ package enum HandoffLifecycle {
     case .failure(.none, retry: false): .failed
     case .expire: .expired
     case .withdraw: .cancelled
-    default: nil
+    case .claim, .accept, .success, .cancelled, .loseTrack, .notReceived, .needUser, .adopt, .retry,
+      .failure(.applied, _), .failure(.unknown, _):
+      nil
     }
   }
 
@@ -102,7 +106,7 @@ package enum HandoffLifecycle {
     case .failure(.unknown, _), .loseTrack: .outcomeUnknown
     case .needUser: .needsUser
     case .expire: .expired
-    default: nil
+    case .claim, .release, .submit, .retry: nil
     }
   }
 
@@ -116,7 +120,7 @@ package enum HandoffLifecycle {
     case .failure(.unknown, _), .loseTrack: .outcomeUnknown
     case .needUser: .needsUser
     case .expire: .expired
-    default: nil
+    case .claim, .release, .submit, .refuse: nil
     }
   }
 }

@@ -58,11 +58,8 @@ extension Receiver {
     } catch {
       let reason = (error as? ProtocolError)?.message ?? "\(error)"
       return .failure(
-        ResultError(
-          .notConfigured,
+        .notConfigured(
           "settings: \(reason)",
-          effect: .none,
-          retry: .afterFix,
           remedy: "Correct [destination.\(context.name.text).settings]."
         )
       )

@@ -61,16 +61,8 @@ extension CallbackID: CustomStringConvertible {
 }
 
 private func isConfiguredName(_ text: String) -> Bool {
-  let allowed = text.utf8.allSatisfy { byte in
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
-      true
-    default:
-      false
-    }
-  }
-  return allowed && (1...64).contains(text.utf8.count) && text.utf8.first != UInt8(ascii: "-")
+  text.utf8.allSatisfy(\.isNameByte) && (1...64).contains(text.utf8.count)
+    && text.utf8.first != UInt8(ascii: "-")
 }
 
 private func decodeConfiguredName(from decoder: any Decoder) throws -> String {

@@ -12,16 +12,7 @@ public struct StateToken: Sendable {
   /// Takes the text of a token; nil if it is empty, too long, or has other characters than those of
   /// base64url (RFC 4648) and the dot.
   public init?(_ text: String) {
-    let allowed = text.utf8.allSatisfy { byte in
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"),
-        UInt8(ascii: "."):
-        true
-      default:
-        false
-      }
-    }
+    let allowed = text.utf8.allSatisfy { $0.isNameByte || $0 == UInt8(ascii: ".") }
     guard allowed, !text.isEmpty, text.utf8.count <= Self.maximumLength else { return nil }
     revealed = text
   }

@@ -77,7 +77,7 @@ struct HandImport: Sendable {
         guard status.kind == .regular else {
           throw ControlError(.refused, "\(path.displayText) is not a regular file")
         }
-        return (file, FileIdentity(status))
+        return (file, status.identity)
       }
     } catch let error as SystemError {
       throw ControlError(error.errno == ENOENT ? .notFound : .failed, error.description)

@@ -33,12 +33,11 @@ package struct Programs: Sendable {
 /// The path with the symbolic links of its existing part resolved (realpath(3)); what does not exist yet
 /// keeps its names.
 package func resolved(_ path: BytePath) -> BytePath {
-  if let real = realpath(path.nulTerminated, nil) {
-    defer { free(real) }
-    let bytes = UnsafeBufferPointer(start: real, count: strlen(real))
-    return BytePath(bytes.map { UInt8(bitPattern: $0) })
+  do {
+    return try Directory.canonical(path)
+  } catch {
+    let parent = path.parent
+    guard !parent.isEmpty, parent != path else { return path }
+    return resolved(parent).appending(path.lastComponent)
   }
-  let parent = path.parent
-  guard !parent.isEmpty, parent != path else { return path }
-  return resolved(parent).appending(path.lastComponent)
 }

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import HandoffCore
 import HandoffProtocol
 import Paths
@@ -9,7 +8,7 @@ extension ResolvedAsset {
     let path = granted.path
     self.init(
       path: path.lossyText,
-      pathBytes: path.exactText == nil ? Data(path.bytes).base64EncodedString() : nil,
+      pathBytes: path.base64UnlessText,
       sha256: granted.asset.digest,
       size: granted.asset.size
     )

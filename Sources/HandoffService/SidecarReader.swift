@@ -55,7 +55,7 @@ struct SidecarReader: Sendable {
     if case .openForWriting = lease { return Loaded(content: nil) }
     let bytes = try file.readAll(limit: Sidecar.maximumSize)
     if case .held(let lease) = lease, lease.isBroken { return Loaded(content: nil) }
-    return Loaded(content: (bytes, FileIdentity(status)))
+    return Loaded(content: (bytes, status.identity))
   }
 
   private func open(_ path: BytePath) throws(SystemError) -> FileDescriptor? {

@@ -19,8 +19,11 @@ struct StopSequence: Sendable {
     stop.drain()
     await withTaskGroup(of: Void.self) { group in
       group.addTask {
-        // Cancelled when everything has ended in time.
-        do { try await Task.sleep(for: Self.drainLimit) } catch {}
+        do {
+          try await Task.sleep(for: Self.drainLimit)
+        } catch {
+          // Cancelled, as everything has ended in time.
+        }
       }
       group.addTask { await nextStop() }
       await group.next()

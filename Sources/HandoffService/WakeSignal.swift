@@ -34,8 +34,11 @@ package final class WakeSignal: Sendable {
       group.addTask { await self.waitForSignal() }
       if let limit {
         group.addTask {
-          // Cancelled when the signal came first: that is how the sleep is meant to end.
-          do { try await Task.sleep(for: limit) } catch is CancellationError {} catch {}
+          do {
+            try await Task.sleep(for: limit)
+          } catch {
+            // Cancelled, as the signal came first: that is how the sleep is meant to end.
+          }
         }
       }
       await group.next()

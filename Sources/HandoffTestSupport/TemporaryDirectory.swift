@@ -1,4 +1,5 @@
 import Glibc
+import LinuxSystem
 package import Paths
 
 /// Makes an empty folder, gives it to a test, and removes it with everything in it.
@@ -19,34 +20,19 @@ package func makeTemporaryDirectory(inMemory: Bool = false) throws -> BytePath {
   let configured = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
   let root = inMemory && access("/dev/shm", W_OK) == 0 ? "/dev/shm" : configured
   var template = BytePath(root).appending("handoff-test-XXXXXX").nulTerminated
-  guard mkdtemp(&template) != nil, let resolved = realpath(template, nil) else {
-    throw TestSupportError("mkdtemp: errno \(errno)")
-  }
-  defer { free(resolved) }
-  return BytePath(String(cString: resolved))
+  guard mkdtemp(&template) != nil else { throw SystemError.last("mkdtemp") }
+  return try Directory.canonical(BytePath(template.map { UInt8(bitPattern: $0) }))
 }
 
-/// Removes a folder and everything below it, also what is read-only; follows no symbolic link and
-/// leaves what cannot be removed.
+/// Removes a folder and everything below it; follows no symbolic link and leaves what cannot be removed.
 package func removeTree(_ path: BytePath) {
-  if let stream = opendir(path.nulTerminated) {
-    defer { closedir(stream) }
-    while let entry = readdir(stream) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-        pointer.withMemoryRebound(to: UInt8.self, capacity: 256) { bytes in
-          BytePath(UnsafeBufferPointer(start: bytes, count: 256))
-        }
-      }
-      if name == "." || name == ".." { continue }
-      let child = path.appending(name)
-      var status = stat()
-      guard lstat(child.nulTerminated, &status) == 0 else { continue }
-      if status.st_mode & S_IFMT == S_IFDIR {
-        removeTree(child)
-      } else {
-        unlink(child.nulTerminated)
-      }
+  do {
+    for entry in try Directory.entries(of: path) {
+      let inner = path.appending(entry.name)
+      if entry.kind == .directory { removeTree(inner) } else { unlink(inner.nulTerminated) }
     }
+  } catch {
+    print("left behind: \(error)")
   }
   rmdir(path.nulTerminated)
 }

@@ -1,4 +1,3 @@
-import FoundationEssentials
 package import HandoffProtocol
 import HandoffWire
 package import LinuxSystem
@@ -156,7 +155,7 @@ extension ResolvedAsset {
   package init(at path: BytePath, sha256: ContentDigest, size: Int64) {
     self.init(
       path: path.lossyText,
-      pathBytes: path.exactText == nil ? Data(path.bytes).base64EncodedString() : nil,
+      pathBytes: path.base64UnlessText,
       sha256: sha256,
       size: size
     )

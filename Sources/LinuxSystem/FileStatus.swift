@@ -1,4 +1,5 @@
 package import Glibc
+package import Paths
 
 /// What fstat(2) says of a file.
 package struct FileStatus: Hashable, Sendable {
@@ -46,6 +47,11 @@ package struct FileStatus: Hashable, Sendable {
     permissions = UInt32(status.st_mode & 0o7777)
     modified = status.st_mtim.nanoseconds
     changed = status.st_ctim.nanoseconds
+  }
+
+  /// What tells whether it is still the file that was looked at.
+  package var identity: FileIdentity {
+    FileIdentity(device: device, inode: inode, size: size, modified: modified, changed: changed)
   }
 }
 

@@ -1,5 +1,3 @@
-import CLinux
-
 /// The kind of a file system, by the magic number of statfs(2).
 package struct FileSystemKind: Hashable, Sendable {
   package let magic: Int64
@@ -28,11 +26,4 @@ package struct FileSystemKind: Hashable, Sendable {
   /// Other machines may write to it, or a program stands behind it: its events and leases tell only
   /// what happens here.
   package var isNetwork: Bool { Self.network.contains(magic) }
-}
-
-/// Keeps freed memory for the next use, as a service with steady work wants it; see mallopt(3).
-///
-/// To be called first in main, before there are threads.
-package func keepFreedMemory() {
-  clinux_keep_memory()
 }

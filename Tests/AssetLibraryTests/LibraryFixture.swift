@@ -101,13 +101,7 @@ func status(of path: BytePath) throws -> FileStatus? {
 
 func identityOf(_ path: BytePath) throws -> FileIdentity {
   guard let status = try FileStatus.of(path) else { throw SystemError(ENOENT, "stat", path) }
-  return FileIdentity(
-    device: status.device,
-    inode: status.inode,
-    size: status.size,
-    modified: status.modified,
-    changed: status.changed
-  )
+  return status.identity
 }
 
 func randomBytes(_ count: Int, seed: UInt64 = 7) -> [UInt8] {

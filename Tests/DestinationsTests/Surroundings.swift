@@ -70,7 +70,7 @@ struct Surroundings {
     settings.write = [archive]
     change(&settings)
     let host = ReceiverHost(
-      programs: try Self.products(),
+      programs: try productsFolder(),
       environment: [
         "PATH": ReceiverHost.defaultSearchPath, "SECRET": "s", "GIVEN": "g", "TZ": "UTC",
       ],
@@ -94,11 +94,6 @@ struct Surroundings {
       launch: try launch(.exec, ["sh", "-c", line], change),
       grace: .milliseconds(200)
     )
-  }
-
-  /// Where SwiftPM puts the products, beside the running test.
-  static func products() throws -> BytePath {
-    try Directory.canonical("/proc/self/exe").parent
   }
 
   /// The folder of the Swift runtime, which a debug build needs when it is contained.

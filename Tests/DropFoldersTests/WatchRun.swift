@@ -60,7 +60,7 @@ final class WatchRun {
     inMemory: Bool = false,
     _ body: nonisolated(nonsending) (WatchRun) async throws -> Void
   ) async throws {
-    try await withRoot(inMemory: inMemory) { root in
+    try await withTemporaryDirectory(inMemory: inMemory) { root in
       try checked("chmod") { chmod(root.nulTerminated, 0o755) }
       let drop = root.appending("drop")
       try Directory.create(drop)
@@ -72,7 +72,7 @@ final class WatchRun {
       let log = root.appending("lines")
       let output = try FileDescriptor.open(log, O_RDWR | O_CREAT | O_APPEND, mode: 0o666)
       let (near, far) = try UnixSocket.pair()
-      let program = try BytePath(programFolder().bytes).appending("watch-fixture")
+      let program = try productsFolder().appending("watch-fixture")
       let words =
         wrap.map { BytePath($0) } + [program, drop, state.appending("control")]
         + settings.map { BytePath($0) }
@@ -97,33 +97,6 @@ final class WatchRun {
       try near.close()
       _ = await process.terminate(grace: .seconds(5))
     }
-  }
-
-  nonisolated(nonsending) private static func withRoot(
-    inMemory: Bool,
-    _ body: nonisolated(nonsending) (BytePath) async throws -> Void
-  ) async throws {
-    guard inMemory, access("/dev/shm", W_OK) == 0 else {
-      return try await withTemporaryDirectory { try await body($0) }
-    }
-    var template = BytePath("/dev/shm/handoff-test-XXXXXX").nulTerminated
-    guard mkdtemp(&template) != nil else { throw SystemError.last("mkdtemp") }
-    let root = BytePath(template.map { UInt8(bitPattern: $0) })
-    defer { removeTree(root) }
-    try await body(root)
-  }
-
-  /// SwiftPM puts the fixture beside the test bundle.
-  private static func programFolder() throws -> BytePath {
-    var target = [CChar](repeating: 0, count: 4096)
-    let length = try checked("readlink") { readlink("/proc/self/exe", &target, target.count - 1) }
-    let own = BytePath(target[..<length].map { UInt8(bitPattern: $0) })
-    if own.lastComponent.lossyText.hasSuffix(".xctest") { return own.parent }
-    // Run by swiftpm-testing-helper, which is given the bundle's path.
-    for argument in CommandLine.arguments where argument.hasSuffix(".xctest") {
-      return BytePath(argument).parent
-    }
-    return own.parent
   }
 
   // MARK: What it says

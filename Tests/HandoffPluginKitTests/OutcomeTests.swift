@@ -14,7 +14,7 @@ struct OutcomeTests {
     _ script: Script,
     prepare: @Sendable (TestBroker) -> Void = { _ in }
   ) async throws -> HandoffResult.Outcome {
-    let work = try WorkFolder()
+    let work = try TemporaryFolder()
     return try await withSession(type, in: work) { broker in
       prepare(broker)
       try await broker.discover(script.settings())
@@ -96,7 +96,7 @@ struct OutcomeTests {
 
   @Test("progress is told, in bounds and not too often")
   func progress() async throws {
-    let work = try WorkFolder()
+    let work = try TemporaryFolder()
     let script = Script { _, context in
       for step in 0...1000 { await context.progress(Double(step), "step") }
       return Receipt()
@@ -115,7 +115,7 @@ struct OutcomeTests {
   @Test("a result that the broker cannot take now is told again, one that it refuses is not")
   func refusedResults() async throws {
     for (retry, times) in [(RetryAdvice.later, 2), (.never, 1)] {
-      let work = try WorkFolder()
+      let work = try TemporaryFolder()
       try await withSession(Plain.self, in: work) { broker in
         try await broker.discover(Script().settings())
         broker.refuseResult(ResultError(.alreadyConsumed, "no", effect: .none, retry: retry))
@@ -128,7 +128,7 @@ struct OutcomeTests {
 
   @Test("cancelling a running handoff cancels its task")
   func cancelRunning() async throws {
-    let work = try WorkFolder()
+    let work = try TemporaryFolder()
     let gate = Gate()
     let script = Script { _, _ in
       try await gate.pass()
@@ -149,7 +149,7 @@ struct OutcomeTests {
 
   @Test("cancelling a handoff that waits ends it before it runs; a foreign token cancels nothing")
   func cancelWaiting() async throws {
-    let work = try WorkFolder()
+    let work = try TemporaryFolder()
     let gate = Gate()
     let script = Script { handoff, _ in
       try await gate.pass(handoff.id)

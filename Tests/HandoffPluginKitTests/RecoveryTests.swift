@@ -11,7 +11,7 @@ struct RecoveryTests {
   /// Leaves a handoff behind that was being worked on when the broker went away.
   private func interrupt<Served: Destination>(
     _ type: Served.Type,
-    in work: WorkFolder,
+    in work: TemporaryFolder,
     recording: Bool = false
   ) async throws {
     let gate = Gate()
@@ -29,7 +29,7 @@ struct RecoveryTests {
 
   @Test("a handoff that never came is not received")
   func neverCame() async throws {
-    let work = try WorkFolder()
+    let work = try TemporaryFolder()
     try await withSession(Plain.self, in: work) { broker in
       try await broker.discover(Script().settings())
       #expect(try await broker.reconcile(handoff()).map(\.standing) == [.notReceived])
@@ -38,7 +38,7 @@ struct RecoveryTests {
 
   @Test("interrupted work that may not be repeated is unknown, and is not run again")
   func unknown() async throws {
-    let work = try WorkFolder()
+    let work = try TemporaryFolder()
     try await interrupt(Plain.self, in: work)
     let script = Script { _, _ in
       Issue.record("ran again")
@@ -56,7 +56,7 @@ struct RecoveryTests {
   @Test("interrupted work that may be repeated is done again, by reconcile or probe")
   func redo() async throws {
     for asksByProbe in [false, true] {
-      let work = try WorkFolder()
+      let work = try TemporaryFolder()
       try await interrupt(Repeatable.self, in: work)
       try await withSession(Repeatable.self, in: work) { broker in
         try await broker.discover(Script { _, _ in Receipt(["done": .bool(true)]) }.settings())
@@ -74,7 +74,7 @@ struct RecoveryTests {
 
   @Test("the author is asked about interrupted work, with what was recorded")
   func resume() async throws {
-    let work = try WorkFolder()
+    let work = try TemporaryFolder()
     try await interrupt(Plain.self, in: work, recording: true)
     var script = Script()
     script.resume = { handoff, context in
@@ -95,7 +95,7 @@ struct RecoveryTests {
 
   @Test("a result that the broker did not answer is told by reconcile, and the work not repeated")
   func undelivered() async throws {
-    let work = try WorkFolder()
+    let work = try TemporaryFolder()
     let gate = Gate()
     let script = Script { _, _ in
       // Goes on although it is cancelled, as a copy does in its last step.
@@ -117,7 +117,7 @@ struct RecoveryTests {
 
   @Test("shutdown leaves what runs for the next process")
   func shutdown() async throws {
-    let work = try WorkFolder()
+    let work = try TemporaryFolder()
     let gate = Gate()
     let script = Script { _, _ in
       try await gate.pass()
@@ -139,7 +139,7 @@ struct RecoveryTests {
 
   @Test("a damaged journal entry is unknown, never not received")
   func damaged() async throws {
-    let work = try WorkFolder()
+    let work = try TemporaryFolder()
     try await interrupt(Repeatable.self, in: work)
     try DurableFile.write(Array("{\"handoff".utf8), to: work.entry("h1"))
     try await withSession(Repeatable.self, in: work) { broker in
@@ -154,7 +154,7 @@ struct RecoveryTests {
 
   @Test("a foreign token learns nothing")
   func foreign() async throws {
-    let work = try WorkFolder()
+    let work = try TemporaryFolder()
     try await withSession(Plain.self, in: work) { broker in
       try await broker.discover(Script().settings())
       _ = try await broker.submit(handoff())
@@ -171,7 +171,7 @@ struct RecoveryTests {
 
   @Test("a second process of the same destination waits until the first has ended")
   func lock() async throws {
-    let work = try WorkFolder()
+    let work = try TemporaryFolder()
     try await withSession(Plain.self, in: work) { first in
       try await first.discover(Script().settings())
       let path = work.path.appending("lock")

@@ -1,5 +1,3 @@
-import FoundationEssentials
-import Glibc
 import HandoffProtocol
 import HandoffTestSupport
 import LinuxSystem
@@ -82,35 +80,15 @@ struct Repeatable: ScriptedDestination {
   }
 }
 
-/// A work folder that is removed with everything in it.
-final class WorkFolder: Sendable {
-  let path: BytePath
-
-  init() throws {
-    var template = BytePath("/tmp/handoff-kit-XXXXXX").nulTerminated
-    guard mkdtemp(&template) != nil else { throw SystemError.last("mkdtemp") }
-    path = BytePath(template.map { UInt8(bitPattern: $0) })
-  }
-
-  deinit {
-    Self.remove(path)
-  }
-
+extension TemporaryFolder {
+  /// What is kept of a handoff in a work folder.
   func entry(_ id: String) -> BytePath { path.appending("handoffs/\(id).json") }
-
-  private static func remove(_ folder: BytePath) {
-    for entry in (try? Directory.entries(of: folder)) ?? [] {
-      let inner = folder.appending(entry.name)
-      if entry.kind == .directory { remove(inner) } else { unlink(inner.nulTerminated) }
-    }
-    rmdir(folder.nulTerminated)
-  }
 }
 
 /// Serves a destination over a socket pair for as long as the body runs, then hangs up.
 func withSession<Served: Destination, Value: Sendable>(
   _ type: Served.Type,
-  in work: WorkFolder,
+  in work: TemporaryFolder,
   _ body: @Sendable (TestBroker) async throws -> Value
 ) async throws -> Value {
   let (ours, theirs) = try UnixSocket.pair()
@@ -146,12 +124,6 @@ func handoff(
       attempt: attempt
     )
   )
-}
-
-/// A value that the test itself has made right.
-func known<Value>(_ value: Value?) -> Value {
-  guard let value else { preconditionFailure("the test makes a value that cannot be") }
-  return value
 }
 
 func digest(_ seed: UInt8) -> ContentDigest {
@@ -196,17 +168,5 @@ final class Gate: Sendable {
   func arrival() async -> String? {
     for await name in arrivals.stream { return name }
     return nil
-  }
-}
-
-extension HandoffResult.Outcome {
-  var failure: ResultError? {
-    guard case .failure(let error) = self else { return nil }
-    return error
-  }
-
-  var output: [String: JSONValue]? {
-    guard case .success(let output) = self else { return nil }
-    return output
   }
 }

@@ -11,7 +11,7 @@ import Testing
 struct SubmitTests {
   @Test("discover tells what the destination is")
   func discovery() async throws {
-    let work = try WorkFolder()
+    let work = try TemporaryFolder()
     try await withSession(Plain.self, in: work) { broker in
       let found = try await broker.discover(Script().settings())
       #expect(found.name == "plain")
@@ -24,7 +24,7 @@ struct SubmitTests {
 
   @Test("settings that do not fit are refused with the member's name, null asks only who it is")
   func settings() async throws {
-    let work = try WorkFolder()
+    let work = try TemporaryFolder()
     try await withSession(Plain.self, in: work) { broker in
       let refusal = await #expect(throws: RPCMessage.Failure.self) {
         try await broker.discover(.object(["script": .string("x")]))
@@ -40,7 +40,7 @@ struct SubmitTests {
 
   @Test("a broker without a version in common is refused")
   func versions() async throws {
-    let work = try WorkFolder()
+    let work = try TemporaryFolder()
     try await withSession(Plain.self, in: work) { broker in
       let refusal = await #expect(throws: RPCMessage.Failure.self) {
         try await broker.discover(Script().settings(), versions: [1, 99])
@@ -51,7 +51,7 @@ struct SubmitTests {
 
   @Test("a handoff is in the journal, readable by its owner only and without its token")
   func journal() async throws {
-    let work = try WorkFolder()
+    let work = try TemporaryFolder()
     let gate = Gate()
     let script = Script { handoff, _ in
       try await gate.pass()
@@ -74,7 +74,7 @@ struct SubmitTests {
 
   @Test("a handoff that is submitted again runs once and is answered once")
   func duplicates() async throws {
-    let work = try WorkFolder()
+    let work = try TemporaryFolder()
     let runs = Counter()
     let gate = Gate()
     let script = Script { _, _ in
@@ -104,7 +104,7 @@ struct SubmitTests {
 
   @Test("a failed handoff runs again when its attempt is raised, and finds what was recorded")
   func attempts() async throws {
-    let work = try WorkFolder()
+    let work = try TemporaryFolder()
     let script = Script { handoff, context in
       if handoff.attempt == 1 {
         try await context.record("uploaded", .string("m7"))
@@ -124,7 +124,7 @@ struct SubmitTests {
 
   @Test("what is not a request of this version is refused with the protocol's code")
   func malformed() async throws {
-    let work = try WorkFolder()
+    let work = try TemporaryFolder()
     try await withSession(Plain.self, in: work) { broker in
       try await broker.discover(Script().settings())
       var old = try WireCoder.value(handoff())
@@ -143,7 +143,7 @@ struct SubmitTests {
 
   @Test("an unknown message is answered unsupported")
   func unsupported() async throws {
-    let work = try WorkFolder()
+    let work = try TemporaryFolder()
     try await withSession(Plain.self, in: work) { broker in
       let failure = await #expect(throws: RPCMessage.Failure.self) {
         try await broker.ask("asset.levitate")
@@ -154,7 +154,7 @@ struct SubmitTests {
 
   @Test("not more handoffs run at once than the destination says")
   func concurrency() async throws {
-    let work = try WorkFolder()
+    let work = try TemporaryFolder()
     let gate = Gate()
     let runs = Counter()
     let script = Script { handoff, _ in

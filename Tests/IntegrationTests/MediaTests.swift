@@ -10,10 +10,10 @@ import Testing
 struct MediaTests {
   @Test("each collected file gets the verdict of its manifest", .timeLimit(.minutes(3)))
   func verdicts() async throws {
-    guard let media = SharedMedia.folder(for: "verdicts of collected files") else { return }
+    guard let media = CollectedMedia.folder(for: "verdicts of collected files") else { return }
     let folder = "give_up = \"2s\""
     try await Scene.run(Scene.configuration(folder: folder)) { scene in
-      let rows = try SharedMedia.verdicts(media)
+      let rows = try CollectedMedia.rows(media)
       for row in rows {
         let bytes = try FileDescriptor.open(media.appending(row.name), O_RDONLY)
         try scene.write(try bytes.readAll(limit: 1 << 28), to: row.name)
@@ -35,7 +35,7 @@ struct MediaTests {
   /// The way real exporters write; what it records is the truth.
   @Test("exporters that write slowly: nothing early, wrong, lost or late", .timeLimit(.minutes(3)))
   func growing() async throws {
-    guard let media = SharedMedia.folder(for: "exporters that write slowly") else { return }
+    guard let media = CollectedMedia.folder(for: "exporters that write slowly") else { return }
     let folder = "give_up = \"20s\""
     let text = Scene.configuration(folder: folder)
       .replacing("quiet = \"100ms\"", with: "quiet = \"1s\"")

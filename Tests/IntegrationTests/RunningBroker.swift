@@ -20,8 +20,6 @@ final class RunningBroker: Sendable {
   private let environment: [BytePath]
   private let process = Slot()
 
-  static let limits: [BytePath] = []
-
   /// The built program: `HANDOFF_BIN`, else the package's release build.
   static var program: BytePath {
     if let given = environmentValue("HANDOFF_BIN") { return BytePath(given) }
@@ -72,15 +70,6 @@ final class RunningBroker: Sendable {
   func tail() throws -> String {
     let bytes = try FileDescriptor.open(log, O_RDONLY).readAll(limit: 1 << 28)
     return String(decoding: bytes.suffix(3000), as: UTF8.self)
-  }
-
-  var wholeLog: String {
-    get throws {
-      String(
-        decoding: try FileDescriptor.open(log, O_RDONLY).readAll(limit: 1 << 28),
-        as: UTF8.self
-      )
-    }
   }
 
   /// Runs one command with this broker's configuration.

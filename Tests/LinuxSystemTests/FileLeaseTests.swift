@@ -1,4 +1,5 @@
 import Glibc
+import HandoffTestSupport
 import LinuxSystem
 import Paths
 import Testing

@@ -1,4 +1,5 @@
 import Glibc
+import HandoffTestSupport
 import LinuxSystem
 import Paths
 import Testing
@@ -9,7 +10,7 @@ struct SignalSequenceTests {
   func sequence() async throws {
     // Signals are the whole process's, so another program takes them: an asynchronous one, whose main
     // thread blocks nothing.
-    let program = try Directory.canonical("/proc/self/exe").parent.appending("hostile-receiver")
+    let program = try productsFolder().appending("hostile-receiver")
     let (reading, writing) = try FileDescriptor.pipe()
     var command = ProcessCommand(program, arguments: ["signals", "print"])
     command.descriptors[1] = writing

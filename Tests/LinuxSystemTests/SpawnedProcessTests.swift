@@ -1,4 +1,5 @@
 import Glibc
+import HandoffTestSupport
 import LinuxSystem
 import Paths
 import Testing
@@ -120,7 +121,7 @@ struct SpawnedProcessTests {
     #expect(try ours.read(into: buffer) == 6)
     #expect(await process.terminate(grace: .milliseconds(50)) == .signalled(SIGKILL))
     #expect(try ours.read(into: buffer) == 0)
-    #expect(try await eventually { try zombies().isEmpty })
+    #expect(try await poll { try zombies().isEmpty ? true : nil } == true)
   }
 
   @Test("ends at SIGTERM, stopped or not, before the grace is over")
@@ -133,7 +134,7 @@ struct SpawnedProcessTests {
   @Test("that nobody holds any more is killed and reaped")
   func abandoned() async throws {
     let id = try await shell("sleep 600").id
-    #expect(try await eventually { kill(id, 0) == -1 && errno == ESRCH })
+    #expect(try await poll { kill(id, 0) == -1 && errno == ESRCH ? true : nil } == true)
   }
 
   @Test("leaves no descriptor and no zombie behind, two hundred times over")
@@ -147,9 +148,10 @@ struct SpawnedProcessTests {
       }
     }
     // Other tests of this process open descriptors too; two hundred would show.
-    #expect(
-      try await eventually { try Directory.entries(of: "/proc/self/fd").count < before + 100 }
-    )
-    #expect(try await eventually { try zombies().isEmpty })
+    let isTidy = try await poll {
+      try Directory.entries(of: "/proc/self/fd").count < before + 100 ? true : nil
+    }
+    #expect(isTidy == true)
+    #expect(try await poll { try zombies().isEmpty ? true : nil } == true)
   }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import HandoffTestSupport
 import LinuxSystem
 import Paths
 import Testing
@@ -31,13 +32,7 @@ struct UnixSocketTests {
     let path = folder.path.appending("socket")
     try UnixSocket.listen(path).close()
     // A child that another test starts holds the closed listener for the moment until its exec.
-    var replacement: FileDescriptor?
-    #expect(
-      try await eventually {
-        replacement = try? UnixSocket.listen(path)
-        return replacement != nil
-      }
-    )
+    let replacement = try await poll { try? UnixSocket.listen(path) }
     let listener = try #require(replacement)
     #expect(throws: SystemError(EADDRINUSE, "bind", path)) { try UnixSocket.listen(path) }
     try listener.close()

@@ -10,10 +10,7 @@ import Testing
 struct ManifestTests {
   @Test("each file gets the verdict that its list asks for, and the right facts")
   func verdicts() async throws {
-    guard let folder = CollectedMedia.folder else {
-      print("skipped: no collected media (set HANDOFF_MEDIA)")
-      return
-    }
+    guard let folder = CollectedMedia.folder(for: "probe verdicts") else { return }
     let rows = try CollectedMedia.rows(folder)
     #expect(rows.count > 20)
     try await withProbe { fixture, _ in
@@ -28,10 +25,10 @@ struct ManifestTests {
           #expect(!verdict.isAccepted && verdict.judgement != .failed, "\(row.name): \(verdict)")
           #expect(verdict.reason != nil && verdict.facts == nil)
         }
-        if let expected = CollectedMedia.facts[row.name.displayText] {
+        if let expected = ExpectedMedia.facts[row.name.displayText] {
           expectEqual(verdict.facts, expected, row.name.displayText)
         }
-        if let expected = CollectedMedia.judgements[row.name.displayText] {
+        if let expected = ExpectedMedia.judgements[row.name.displayText] {
           #expect(verdict.judgement == expected, "\(row.name): \(verdict)")
         }
       }
@@ -40,7 +37,7 @@ struct ManifestTests {
 
   @Test("a bitstream that cannot be decoded is refused, also where its segment is whole")
   func badBitstream() async throws {
-    guard let folder = CollectedMedia.folder else { return }
+    guard let folder = CollectedMedia.folder(for: "a bad bitstream") else { return }
     var bytes = try ProbeFixture.read(folder.appending("webm_vp9_bad_bitstream_12336px.webm"))
     let segment = try #require(bytes.firstRange(of: [0x18, 0x53, 0x80, 0x67])).upperBound
     // The size becomes "unknown", so that only the packets are left to be judged.
@@ -54,7 +51,7 @@ struct ManifestTests {
     }
   }
 
-  private func expectEqual(_ facts: MediaFacts?, _ expected: CollectedMedia.Facts, _ name: String) {
+  private func expectEqual(_ facts: MediaFacts?, _ expected: ExpectedMedia.Facts, _ name: String) {
     guard let facts else {
       Issue.record("\(name): no facts")
       return

@@ -13,18 +13,11 @@ struct ProbeFixture {
 
   init(workers: Int = 2, limit: Duration = .seconds(20)) throws {
     probe = MediaProbe(
-      executable: try Self.executable(),
+      executable: try productsFolder().appending("handoff-probe"),
       workers: workers,
       limit: limit,
       logger: Logger(threshold: .debug, sink: log.append)
     )
-  }
-
-  static func executable() throws -> BytePath {
-    var buffer = [UInt8](repeating: 0, count: 4_096)
-    let count = readlink("/proc/self/exe", &buffer, buffer.count)
-    guard count > 0 else { throw TestSupportError("readlink /proc/self/exe: errno \(errno)") }
-    return BytePath(buffer[..<count]).parent.appending("handoff-probe")
   }
 
   /// The workers that were started, oldest first.

@@ -13,13 +13,6 @@ struct PluginProcess: Sendable {
   let work: BytePath
   var environment: [String] = []
 
-  /// The programs lie beside the test's own.
-  static let programs: BytePath = {
-    var target = [CChar](repeating: 0, count: 4096)
-    let count = readlink("/proc/self/exe", &target, target.count)
-    return BytePath(target.prefix(max(0, count)).map { UInt8(bitPattern: $0) }).parent
-  }()
-
   /// Starts it with a `HANDOFF_FAULT`, introduces the broker, runs the body, hangs up and waits for
   /// its end.
   func run<Value: Sendable>(
@@ -27,7 +20,7 @@ struct PluginProcess: Sendable {
     _ body: @Sendable (TestBroker, SpawnedProcess) async throws -> Value
   ) async throws -> Value {
     let (ours, theirs) = try UnixSocket.pair()
-    var command = ProcessCommand(Self.programs.appending(name))
+    var command = try ProcessCommand(productsFolder().appending(name))
     let variables =
       ["HANDOFF_FD=3", "HANDOFF_DESTINATION=test", "PATH=/usr/bin:/bin"] + environment
       + (fault.map { ["HANDOFF_FAULT=\($0)"] } ?? [])
@@ -127,23 +120,18 @@ struct PluginProcess: Sendable {
   }
 }
 
-/// A folder that is removed with everything in it.
+/// The folders of a plugin, removed with everything in them when the test lets go of them.
 final class Scratch: Sendable {
-  let path: BytePath
+  private let folder: TemporaryFolder
 
   init() throws {
-    var template = BytePath("/tmp/handoff-plugin-XXXXXX").nulTerminated
-    guard mkdtemp(&template) != nil else { throw SystemError.last("mkdtemp") }
-    path = BytePath(template.map { UInt8(bitPattern: $0) })
+    folder = try TemporaryFolder()
     try Directory.create(path.appending("work"))
     try Directory.create(path.appending("out"))
     try Directory.create(path.appending("grants"))
   }
 
-  deinit {
-    Self.remove(path)
-  }
-
+  var path: BytePath { folder.path }
   var work: BytePath { path.appending("work") }
   var out: BytePath { path.appending("out") }
 
@@ -163,14 +151,6 @@ final class Scratch: Sendable {
     try walk(out)
     return found
   }
-
-  private static func remove(_ folder: BytePath) {
-    for entry in (try? Directory.entries(of: folder)) ?? [] {
-      let inner = folder.appending(entry.name)
-      if entry.kind == .directory { remove(inner) } else { unlink(inner.nulTerminated) }
-    }
-    rmdir(folder.nulTerminated)
-  }
 }
 
 /// Runs a program to its end.
@@ -189,12 +169,6 @@ func runProgram(
   return await (try SpawnedProcess.spawn(command)).exit()
 }
 
-/// A value that the test itself has made right.
-func known<Value>(_ value: Value?) -> Value {
-  guard let value else { preconditionFailure("the test makes a value that cannot be") }
-  return value
-}
-
 /// One handoff with a token of its own.
 func handoff(
   _ id: String,
@@ -211,16 +185,4 @@ func handoff(
       attempt: attempt
     )
   )
-}
-
-extension HandoffResult.Outcome {
-  var failure: ResultError? {
-    guard case .failure(let error) = self else { return nil }
-    return error
-  }
-
-  var output: [String: JSONValue]? {
-    guard case .success(let output) = self else { return nil }
-    return output
-  }
 }

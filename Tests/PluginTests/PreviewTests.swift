@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Glibc
 import HandoffProtocol
 import HandoffTestSupport
@@ -174,18 +173,12 @@ struct PreviewTests {
 
   @Test("real files have previews, as far as ffmpeg reads them")
   func media() async throws {
-    let working = BytePath(FileManager.default.currentDirectoryPath)
-    let media = working.appending(BytePath(environmentValue("HANDOFF_MEDIA") ?? "../shared/media"))
-    guard let manifest = try? FileDescriptor.open(media.appending("MANIFEST.tsv"), O_RDONLY) else {
-      print("skipped: no real files in \(media)")
-      return
-    }
+    guard let media = CollectedMedia.folder(for: "previews of real files") else { return }
     let scratch = try Scratch()
-    let rows = String(decoding: try manifest.readAll(limit: 1 << 20), as: UTF8.self)
-      .split(separator: "\n").dropFirst().map { $0.split(separator: "\t").map(String.init) }
+    let rows = try CollectedMedia.rows(media)
     try await preview(scratch).run { broker, _ in
       for (index, row) in rows.enumerated() {
-        let file = try Granted(file: media.appending(row[0]))
+        let file = try Granted(file: media.appending(row.name))
         broker.grant(file.identifier, file.asset)
         let _: SubmitAnswer = try await broker.ask(
           .submit,
@@ -194,8 +187,8 @@ struct PreviewTests {
         let outcome = try await broker.nextResult().outcome
         if let failure = outcome.failure { #expect(failure.effect == Effect.none) }
         // Debian's ffmpeg has no decoder for VVC.
-        let isReadable = row.last?.hasPrefix("accept") == true && !row[0].contains("vvc")
-        if isReadable { #expect(outcome.output != nil, "\(row[0]): \(outcome)") }
+        let isReadable = row.verdict.hasPrefix("accept") && !row.name.lossyText.contains("vvc")
+        if isReadable { #expect(outcome.output != nil, "\(row.name): \(outcome)") }
       }
     }
   }

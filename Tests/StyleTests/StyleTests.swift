@@ -26,11 +26,9 @@ struct StyleTests {
 
   @Test("tests wait for what happens, not for time")
   func sleeps() throws {
-    // Across process borders there is nothing to await: one function looks again until a deadline.
-    let looksAgain: Set = ["Tests/LinuxSystemTests/TemporaryFolder.swift"]
     let files = try Project.files(in: ["Tests"], extensions: Self.swift).filter { file in
       // Programs that tests start may hang on purpose.
-      !file.path.hasPrefix("Tests/Fixtures/") && !looksAgain.contains(file.path)
+      !file.path.hasPrefix("Tests/Fixtures/")
     }
     #expect(StyleRules.sleeps(files) == [])
   }

@@ -54,7 +54,7 @@ final class StandIn: Sendable {
         for _ in 0..<2000 where !export.isBroken { try await Task.sleep(for: .milliseconds(10)) }
       }
       if export.isBroken { return .changed }
-      let after = FileIdentity(try export.file.status())
+      let after = try export.file.status().identity
       guard after == export.identity else { return .changed }
       let identifier = LocalIdentifier(try digest(of: content))
       assets.withLock { $0[export.path] = (export.identity, identifier) }
@@ -83,17 +83,5 @@ final class StandIn: Sendable {
     let bytes = (0..<32).map { UInt8(truncatingIfNeeded: hash >> (8 * UInt64($0 % 8))) }
     guard let digest = ContentDigest(bytes) else { throw FixtureError("no digest") }
     return digest
-  }
-}
-
-extension FileIdentity {
-  fileprivate init(_ status: FileStatus) {
-    self.init(
-      device: status.device,
-      inode: status.inode,
-      size: status.size,
-      modified: status.modified,
-      changed: status.changed
-    )
   }
 }

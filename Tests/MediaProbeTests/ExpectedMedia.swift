@@ -1,16 +1,7 @@
-import Glibc
 import HandoffCore
-import LinuxSystem
-import Paths
 
-/// The collected real files: where they are, what their list says, and what Handoff has to find in them.
-enum CollectedMedia {
-  struct Row {
-    let name: BytePath
-    /// The last column, `product_verdict`.
-    let verdict: String
-  }
-
+/// What Handoff has to find in the collected real files, beyond what their list says.
+enum ExpectedMedia {
   struct Facts {
     let codec: String
     /// As displayed.
@@ -19,25 +10,6 @@ enum CollectedMedia {
     let duration: Double
     var audio = 0
     var rotation = 0
-  }
-
-  /// `HANDOFF_MEDIA`, else `shared/media` beside the package; nil if nothing is there.
-  static var folder: BytePath? {
-    let beside = BytePath("../shared/media")
-    let named = environmentValue("HANDOFF_MEDIA").map { BytePath($0) }
-    let places = [named, beside, BytePath("../").appending(beside)].compactMap { $0 }
-    return places.first { access($0.appending("MANIFEST.tsv").nulTerminated, R_OK) == 0 }
-  }
-
-  static func rows(_ folder: BytePath) throws -> [Row] {
-    let text = try ProbeFixture.read(folder.appending("MANIFEST.tsv"))
-    return text.split(separator: UInt8(ascii: "\n")).dropFirst().map { line in
-      let columns = line.split(separator: UInt8(ascii: "\t"), omittingEmptySubsequences: false)
-      return Row(
-        name: BytePath(columns[0]),
-        verdict: String(decoding: columns.last ?? [], as: UTF8.self)
-      )
-    }
   }
 
   /// Verdicts that are more exact than "not accepted".
