@@ -33,6 +33,7 @@ package struct ConfigurationReport: Encodable, Sendable {
   ///   - configuration: decoded without problems.
   ///   - programs: where plugins are looked for first.
   ///   - environment: of which destinations get what they name.
+  /// - Throws: ``SystemError`` where a folder cannot be looked at.
   package init(
     _ configuration: Configuration,
     programs: Programs,
