@@ -3,14 +3,15 @@ package import HandoffProtocol
 import SQLite
 
 extension Ledger {
-  /// Records that the receiver has taken a handoff; false where it had ended before.
+  /// Records that the receiver has taken a submitted handoff, and returns whether it is accepted now.
+  ///
+  /// It is not where its result or its loss was recorded before this answer: that is the newer word.
   @discardableResult
   package func recordAcceptance(_ id: Handoff.ID) async throws -> Bool {
     try await write { transaction in
       var row = try transaction.row(id)
-      if row.status.isFinal { return false }
-      if row.status != .accepted { try transaction.move(&row, .accept) }
-      return true
+      if row.status == .submitted { try transaction.move(&row, .accept) }
+      return row.status == .accepted
     }
   }
 

@@ -30,4 +30,28 @@ struct AttemptTests {
       #expect(at == Timestamp(milliseconds: .max))
     }
   }
+
+  @Test("An acceptance that is recorded after the result changes nothing")
+  func lateAcceptance() async throws {
+    try await LedgerFixture.with { fixture in
+      let lost = try await fixture.submitted(1).handoff.id
+      _ = try await fixture.ledger.recordBrokerFailure(lost, .crashed)
+      #expect(try await !fixture.ledger.recordAcceptance(lost))
+      #expect(try await fixture.handoff(lost).status == .outcomeUnknown)
+
+      let failed = try await fixture.submitted(2)
+      _ = try await fixture.answer(failed, .failure(.busy))
+      #expect(try await !fixture.ledger.recordAcceptance(failed.handoff.id))
+      #expect(try await fixture.handoff(failed.handoff.id).status == .pending)
+
+      let held = try await fixture.submitted(3).handoff.id
+      _ = try await fixture.ledger.recordNeedOfUser(held)
+      #expect(try await !fixture.ledger.recordAcceptance(held))
+
+      let taken = try await fixture.submitted(4).handoff.id
+      #expect(try await fixture.ledger.recordAcceptance(taken))
+      #expect(try await fixture.ledger.recordAcceptance(taken))
+      #expect(try await fixture.handoff(taken).status == .accepted)
+    }
+  }
 }
