@@ -85,14 +85,20 @@ extension Ledger {
   }
 
   /// Takes a handoff for succeeded because an operator says so; a late success gives its output.
+  ///
+  /// - Throws: ``LedgerError/illegal(_:_:)`` for an expired handoff of which no success came late, as
+  ///   for every status from which there is no success.
   package func adopt(_ id: Handoff.ID) async throws -> Handoff {
     let row = try await write { transaction in
       var row = try transaction.row(id)
-      let late = try transaction.lateOutput(id.row)
+      let late = try transaction.lateSuccess(id.row)
+      if row.status == .expired, late == nil {
+        throw LedgerError.illegal(id, IllegalTransition(row.status, .adopt))
+      }
       try transaction.move(&row, .adopt) { row in
         row.result = "success"
         row.error = nil
-        row.output = late ?? row.output
+        row.output = late?.output ?? row.output
       }
       return row
     }
@@ -188,10 +194,16 @@ extension LedgerTransaction {
     return count
   }
 
-  fileprivate func lateOutput(_ handoff: Int64) throws -> String? {
-    try connection.first(Self.lateOutput, [.integer(handoff)]) { row in
-      try row.optionalText(0)
-    } ?? nil
+  fileprivate struct LateSuccess {
+    /// JSON.
+    let output: String?
+  }
+
+  /// The newest success that came after the end.
+  fileprivate func lateSuccess(_ handoff: Int64) throws -> LateSuccess? {
+    try connection.first(Self.lateSuccess, [.integer(handoff)]) { row in
+      LateSuccess(output: try row.optionalText(0))
+    }
   }
 
   // The limits bound how long one transaction holds up the others; the rest is found the next time.
@@ -218,7 +230,7 @@ extension LedgerTransaction {
     WHERE status = 'pending' AND destination = ?1 AND waiting_reason = ?2
     """
   )
-  private static let lateOutput = SQL(
+  private static let lateSuccess = SQL(
     """
     SELECT output FROM received_results WHERE handoff = ?1 AND result = 'success'
       AND verdict = 'late' ORDER BY id DESC LIMIT 1

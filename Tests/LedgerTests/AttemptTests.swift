@@ -54,4 +54,23 @@ struct AttemptTests {
       #expect(try await fixture.handoff(taken).status == .accepted)
     }
   }
+
+  @Test("An expired handoff is adopted only where a success came late")
+  func adoption() async throws {
+    try await LedgerFixture.with { fixture in
+      let ceiling = fixture.time.now.advanced(by: .seconds(10))
+      let claimed = try await fixture.submitted(1, ceiling: ceiling)
+      let id = claimed.handoff.id
+      fixture.time.advance(.seconds(10))
+      _ = try await fixture.ledger.expireDue()
+      let refusal = LedgerError.illegal(id, IllegalTransition(.expired, .adopt))
+      await #expect(throws: refusal) { try await fixture.ledger.adopt(id) }
+      #expect(try await fixture.answer(claimed, .failure(.crashed)).name == "late")
+      await #expect(throws: refusal) { try await fixture.ledger.adopt(id) }
+      #expect(try await fixture.handoff(id).status == .expired)
+      // A success without output counts too.
+      #expect(try await fixture.answer(claimed, .success(output: [:])).name == "late")
+      #expect(try await fixture.ledger.adopt(id).status == .succeeded)
+    }
+  }
 }
