@@ -60,6 +60,12 @@ struct HandoffRow: Sendable {
     dueAt = waiting == nil ? now : waitingUntil
   }
 
+  /// It is pending again and nothing was sent: waiting before a submission never counts.
+  mutating func comeBackUnsent(_ waiting: Handoff.Waiting?, now: Int64) {
+    if failures == 0, submittedAt == nil { firstAttemptAt = nil }
+    wait(waiting, now: now)
+  }
+
   /// No lease and no waiting reason any more.
   mutating func endWaiting() {
     waitingReason = nil

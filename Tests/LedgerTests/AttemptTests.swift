@@ -73,4 +73,35 @@ struct AttemptTests {
       #expect(try await fixture.ledger.adopt(id).status == .succeeded)
     }
   }
+
+  @Test("The time for attempts starts with the first that was not given back")
+  func outage() async throws {
+    try await LedgerFixture.with { fixture in
+      try await fixture.add(1, to: [.archive])
+      let early = try #require(try await fixture.claim().first)
+      let until = fixture.time.now.advanced(by: .seconds(5))
+      try await fixture.ledger.release(
+        early.handoff.id,
+        leaseID: early.leaseID,
+        waiting: .init(.libraryUnavailable, until: until)
+      )
+      fixture.time.advance(.seconds(7200))
+      _ = try #require(try await fixture.claim().first)
+      fixture.time.advance(.seconds(7200))
+      _ = try await fixture.ledger.expireDue()
+      let claimed = try #require(try await fixture.claim().first)
+      try await fixture.ledger.recordSubmission(claimed.handoff.id, leaseID: claimed.leaseID)
+      #expect(try await fixture.answer(claimed, .failure(.busy)).name == "retried")
+
+      // Once one has failed, its time goes on.
+      fixture.time.advance(.seconds(60))
+      let second = try #require(try await fixture.claim().first)
+      try await fixture.ledger.release(second.handoff.id, leaseID: second.leaseID)
+      fixture.time.advance(.seconds(3600))
+      let third = try #require(try await fixture.claim().first)
+      try await fixture.ledger.recordSubmission(third.handoff.id, leaseID: third.leaseID)
+      #expect(try await fixture.answer(third, .failure(.busy)).name == "applied")
+      #expect(try await fixture.handoff(third.handoff.id).status == .failed)
+    }
+  }
 }
