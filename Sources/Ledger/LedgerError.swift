@@ -32,8 +32,8 @@ package enum LedgerError: Error, Hashable, Sendable, CustomStringConvertible {
   case keyReused(Handoff.ID)
   /// The pair of asset and destination has succeeded; another one must be asked for on purpose.
   case alreadySucceeded(Handoff.ID)
-  /// The order names no asset, or one twice.
-  case malformedOrder(DestinationName)
+  /// The order names no asset, or one twice, or its request would be too large.
+  case malformedOrder(DestinationName, detail: String)
   /// The life of a handoff does not have this move.
   case illegal(Handoff.ID, IllegalTransition)
 
@@ -58,7 +58,8 @@ package enum LedgerError: Error, Hashable, Sendable, CustomStringConvertible {
     case .leaseLost(let id): "\(id): the lease is lost"
     case .keyReused(let id): "\(id) has the same idempotency key and another body"
     case .alreadySucceeded(let id): "\(id) has already succeeded with this asset"
-    case .malformedOrder(let destination): "\(destination): no local identifier, or one twice"
+    case .malformedOrder(let destination, let detail):
+      "\(ErrorCode.malformedRequest): \(destination): \(detail)"
     case .illegal(let id, let move): "\(id): \(move.event) is not possible when \(move.status)"
     }
   }
