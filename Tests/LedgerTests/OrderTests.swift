@@ -76,7 +76,7 @@ struct OrderTests {
       let claimed = try #require(try await fixture.claim().first)
       try await fixture.ledger.recordSubmission(first, leaseID: claimed.leaseID)
       _ = try await fixture.answer(claimed, .success(output: [:]))
-      await #expect(throws: LedgerError.alreadySucceeded(first)) {
+      await #expect(throws: LedgerError.alreadySucceeded(first, .succeeded)) {
         try await fixture.ledger.create(order)
       }
       #expect(try await fixture.ledger.create(order, again: true).isNew)
