@@ -32,20 +32,25 @@ extension LedgerTransaction {
   }
 
   /// Records where an asset was seen, and returns the asset that the path held before.
+  ///
+  /// What a drop folder saw stays as it saw it when the same is imported by hand: the folder tells by
+  /// it what it has taken.
   func see(_ sighting: Sighting, asset: Int64) throws -> Int64? {
     let path = Value.blob(sighting.path.bytes)
     let older = try connection.first(Self.findLatest, [path]) { row in try row.integer(0) }
     if let older, older != asset { try connection.run(Self.endLatest, [path]) }
     let identity = sighting.identity
-    try connection.run(
+    let written = try connection.run(
       Self.upsertSighting,
       [
         path, .blob(sighting.folder.bytes), .integer(Int64(bitPattern: identity.device)),
         .integer(Int64(bitPattern: identity.inode)), .integer(identity.size),
         .integer(identity.modified), .integer(identity.changed),
         .integer(sighting.seenAt.milliseconds), .integer(asset),
+        .blob(Sighting.byHand.bytes),
       ]
     )
+    if written == 0 { try connection.run(Self.markLatest, [path, .integer(asset)]) }
     return older
   }
 
@@ -80,14 +85,15 @@ extension LedgerTransaction {
     )
   }
 
-  /// Makes a handoff of an import, unless it was ever ordered automatically; nil if so.
+  /// Makes a handoff of an import; nil where it was ever ordered automatically, or has been handed off
+  /// by hand and has succeeded or may still.
   func orderIfMissing(_ prepared: PreparedOrder) throws -> Handoff.ID? {
     if try handoff(sameAs: prepared) != nil { return nil }
     let assets = try presentAssets(prepared.order.localIdentifiers)
-    if prepared.order.isAutomatic, let first = assets.first,
-      try hasAutomaticHandoff(first, prepared.order.destination)
-    {
-      return nil
+    if prepared.order.isAutomatic, let first = assets.first {
+      let destination = prepared.order.destination
+      if try hasAutomaticHandoff(first, destination) { return nil }
+      if try standing(assets, destination) != nil { return nil }
     }
     return try insert(prepared, assets: assets).handoffID
   }
@@ -110,7 +116,11 @@ extension LedgerTransaction {
       latest) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 1)
     ON CONFLICT (asset, path) DO UPDATE SET folder = ?2, device = ?3, inode = ?4, size = ?5,
       mtime_ns = ?6, ctime_ns = ?7, seen_at = ?8, latest = 1
+    WHERE ?2 <> ?10 OR folder = ?10
     """
+  )
+  private static let markLatest = SQL(
+    "UPDATE sightings SET latest = 1 WHERE path = ?1 AND asset = ?2"
   )
   private static let linkNewer = SQL(
     """

@@ -76,4 +76,23 @@ struct PairTests {
       try await isRefused(fixture, identifier, for: failed.handoff.id)
     }
   }
+
+  @Test("An import makes no handoff of a pair that was ordered by hand and may still succeed")
+  func orderedByHand() async throws {
+    try await LedgerFixture.with { fixture in
+      let identifier = try await fixture.add(1, folder: Sighting.byHand).localIdentifier
+      let id = try await fixture.ledger.create(order(identifier)).handoff.id
+      #expect(try await fixture.add(1, to: [.archive]).created.isEmpty)
+      let claimed = try #require(try await fixture.claim().first)
+      try await fixture.ledger.recordSubmission(id, leaseID: claimed.leaseID)
+      _ = try await fixture.answer(claimed, .success(output: [:]))
+      #expect(try await fixture.add(1, to: [.archive]).created.isEmpty)
+      // What failed by hand does not stand in the way.
+      let second = try await fixture.add(2, folder: Sighting.byHand).localIdentifier
+      _ = try await fixture.ledger.cancel(
+        try await fixture.ledger.create(order(second)).handoff.id
+      )
+      #expect(try await fixture.add(2, to: [.archive]).created.count == 1)
+    }
+  }
 }
