@@ -61,6 +61,9 @@ extension Ledger {
     try await write { transaction in
       var row = try transaction.row(id)
       guard row.status == .pending else { return false }
+      if row.waitingReason == WaitingReason.superseded.rawValue {
+        row.isSuperseded = waiting?.reason == .superseded
+      }
       row.wait(waiting, now: transaction.now)
       try transaction.save(row, from: .pending)
       transaction.touch(row.destination)
@@ -120,6 +123,7 @@ extension Ledger {
         row.ceilingAt = nil
         row.failures = 0
         row.firstAttemptAt = nil
+        row.isSuperseded = false
         row.wait(nil, now: now)
       }
       return row
@@ -150,7 +154,7 @@ extension LedgerTransaction {
     switch standing {
     case .notReceived:
       try move(&row, .notReceived) { row in
-        row.wait(nil, now: now)
+        row.comeBack(nil, now: now)
         row.ceilingAt = nil
       }
     case .working:
@@ -226,7 +230,8 @@ extension LedgerTransaction {
   )
   private static let endWaiting = SQL(
     """
-    UPDATE handoffs SET waiting_reason = NULL, waiting_until = NULL, due_at = ?3
+    UPDATE handoffs SET waiting_reason = NULL, waiting_until = NULL, due_at = ?3,
+      is_superseded = is_superseded AND waiting_reason <> 'superseded'
     WHERE status = 'pending' AND destination = ?1 AND waiting_reason = ?2
     """
   )

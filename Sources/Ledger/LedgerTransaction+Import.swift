@@ -56,21 +56,25 @@ extension LedgerTransaction {
 
   /// Links an older asset to the one that took its path, and returns the older one's identifier.
   ///
-  /// An export that returns to an earlier content turns the link round: none supersedes itself.
+  /// An export that returns to an earlier content turns the link round: none supersedes itself, and
+  /// what was held of that content goes on.
   func supersede(_ older: Int64, by newer: Int64, holding: Bool) throws -> LocalIdentifier? {
     try connection.run(Self.linkNewer, [.integer(older), .integer(newer)])
     try connection.run(Self.linkOlder, [.integer(newer), .integer(older)])
     try record(Event(at: now, kind: "superseded", asset: older))
-    if holding {
-      let held = try connection.rows(Self.holdPending, [.integer(older)]) { row in
-        try row.text(0)
-      }
-      for destination in held { touch(destination) }
-    }
+    if holding { try touchRows(Self.hold, [.integer(older)]) }
+    try touchRows(Self.letGo, [.integer(newer), .integer(now)])
     let text = try connection.first(Self.identifierOfAsset, [.integer(older)]) { row in
       try row.text(0)
     }
     return text.flatMap { LocalIdentifier($0) }
+  }
+
+  /// Runs a statement that returns the destinations of what it has changed.
+  private func touchRows(_ sql: SQL, _ values: [Value]) throws {
+    for destination in try connection.rows(sql, values, { row in try row.text(0) }) {
+      touch(destination)
+    }
   }
 
   func consume(_ sidecar: ConsumedSidecar, asset: Int64) throws {
@@ -124,7 +128,7 @@ extension LedgerTransaction {
   )
   private static let linkNewer = SQL(
     """
-    UPDATE assets SET supersedes = ?1, superseded_by = nullif (superseded_by, ?1) WHERE id = ?2
+    UPDATE assets SET supersedes = ?1, superseded_by = NULL WHERE id = ?2
     """
   )
   private static let linkOlder = SQL(
@@ -132,10 +136,30 @@ extension LedgerTransaction {
     UPDATE assets SET superseded_by = ?1, supersedes = nullif (supersedes, ?1) WHERE id = ?2
     """
   )
-  private static let holdPending = SQL(
+  // What an attempt has claimed or sent goes on, and is held if it comes back with nothing done.
+  private static let hold = SQL(
     """
-    UPDATE handoffs SET waiting_reason = 'superseded', waiting_until = NULL, due_at = NULL
-    WHERE status = 'pending' AND id IN (SELECT handoff FROM handoff_assets WHERE asset = ?1)
+    UPDATE handoffs SET is_superseded = 1,
+      waiting_reason = iif (status = 'pending', 'superseded', waiting_reason),
+      waiting_until = iif (status = 'pending', NULL, waiting_until),
+      due_at = iif (status = 'pending', NULL, due_at)
+    WHERE finished_at IS NULL AND id IN (SELECT handoff FROM handoff_assets WHERE asset = ?1)
+    RETURNING destination
+    """
+  )
+  private static let letGo = SQL(
+    """
+    UPDATE handoffs SET is_superseded = 0,
+      waiting_reason = iif (waiting_reason IS NOT 'superseded', waiting_reason,
+        iif (publish_at > ?2, 'publish_at', NULL)),
+      waiting_until = iif (waiting_reason IS NOT 'superseded', waiting_until,
+        iif (publish_at > ?2, publish_at, NULL)),
+      due_at = iif (waiting_reason IS NOT 'superseded', due_at, max (?2, ifnull (publish_at, 0)))
+    WHERE is_superseded = 1 AND finished_at IS NULL
+      AND id IN (SELECT handoff FROM handoff_assets WHERE asset = ?1)
+      AND NOT EXISTS (
+        SELECT 1 FROM handoff_assets AS ha JOIN assets AS a ON a.id = ha.asset
+        WHERE ha.handoff = handoffs.id AND a.superseded_by IS NOT NULL)
     RETURNING destination
     """
   )
