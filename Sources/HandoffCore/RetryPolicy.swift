@@ -20,7 +20,7 @@ package struct RetryPolicy: Hashable, Sendable {
   ///   - failures: attempts that have failed, at least 1.
   ///   - elapsed: time since the first attempt.
   ///   - jitter: 0 to 1, where in the window the wait lies.
-  ///   - floor: what the receiver asked for with `retry_after_s`.
+  ///   - floor: what the receiver asked for with `retry_after_s`; it cannot ask for more than `limit`.
   /// - Returns: the wait, more than zero, or nil.
   package func wait(
     failures: Int,
@@ -32,7 +32,6 @@ package struct RetryPolicy: Hashable, Sendable {
     let doublings = min(max(failures - 1, 0), 30)
     let window = min(first * (1 << doublings), maximum)
     // Full jitter, but never at once: a receiver that fails immediately must not be hammered.
-    let wait = max(window * (0.25 + 0.75 * jitter), floor)
-    return wait
+    return max(window * (0.25 + 0.75 * jitter), min(floor, limit))
   }
 }

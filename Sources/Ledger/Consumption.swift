@@ -3,7 +3,8 @@ package import HandoffProtocol
 
 /// What a result, or a failure that the broker found itself, has changed.
 package enum Consumption: Sendable {
-  /// It counted; the handoff as it is now. It has ended, or its outcome is unknown.
+  /// It counted; the handoff as it is now. It has ended, or its outcome is unknown, or it is
+  /// held as superseded.
   case applied(Handoff)
   /// The attempt failed and left nothing behind; the next one is due then.
   case retried(Handoff, at: Timestamp)

@@ -38,6 +38,8 @@ struct HandoffRow: Sendable {
   var error: StoredError?
   var lateResults: Int64 = 0
   var consumedAt: Int64?
+  /// One of its assets was superseded while it was open, in a folder that holds such handoffs.
+  var isSuperseded = false
 
   /// An error as its columns have it.
   struct StoredError: Sendable {
@@ -60,6 +62,17 @@ struct HandoffRow: Sendable {
     dueAt = waiting == nil ? now : waitingUntil
   }
 
+  /// It is pending again after an attempt that left nothing behind; held if it was superseded since.
+  mutating func comeBack(_ waiting: Handoff.Waiting?, now: Int64) {
+    wait(isSuperseded ? .init(.superseded) : waiting, now: now)
+  }
+
+  /// It is pending again and nothing was sent: waiting before a submission never counts.
+  mutating func comeBackUnsent(_ waiting: Handoff.Waiting?, now: Int64) {
+    if failures == 0, submittedAt == nil { firstAttemptAt = nil }
+    comeBack(waiting, now: now)
+  }
+
   /// No lease and no waiting reason any more.
   mutating func endWaiting() {
     waitingReason = nil
@@ -76,7 +89,7 @@ extension HandoffRow {
     waiting_reason, waiting_until, due_at, ceiling_at, first_attempt_at, submitted_at, finished_at,
     attempts, failures, lease_id, lease_until, result, output, late_results, consumed_at,
     error_code, error_message, error_effect, error_retry, error_retry_after_s, error_remedy,
-    error_identifier, error_side
+    error_identifier, error_side, is_superseded
     """
 
   /// A new row: pending.
@@ -137,6 +150,7 @@ extension HandoffRow {
     lateResults = try row.integer(28)
     consumedAt = try row.optionalInteger(29)
     error = row.isNull(30) ? nil : try StoredError(row, from: 30)
+    isSuperseded = try row.flag(38)
   }
 
   /// Which columns a move writes.
@@ -189,6 +203,7 @@ extension HandoffRow {
       .optional(consumedAt), .optional(error?.code), .optional(error?.message),
       .optional(error?.effect), .optional(error?.retry), .optional(error?.retryAfter),
       .optional(error?.remedy), .optional(error?.identifier), .optional(error?.side),
+      .flag(isSuperseded),
     ]
   }
 
@@ -199,7 +214,7 @@ extension HandoffRow {
       failures = ?12, lease_id = ?13, lease_until = ?14, result = ?15, output = ?16,
       late_results = ?17, consumed_at = ?18, error_code = ?19, error_message = ?20,
       error_effect = ?21, error_retry = ?22, error_retry_after_s = ?23, error_remedy = ?24,
-      error_identifier = ?25, error_side = ?26
+      error_identifier = ?25, error_side = ?26, is_superseded = ?27
     WHERE id = ?1 AND status = ?2
     """
   )

@@ -50,6 +50,8 @@ extension Ledger {
 
   /// Gives a claimed handoff back before anything was sent.
   ///
+  /// The time for its attempts goes on only where one has failed or was sent before.
+  ///
   /// - Parameters:
   ///   - id: the handoff.
   ///   - leaseID: the claim that ends.
@@ -67,7 +69,7 @@ extension Ledger {
       }
       let now = transaction.now
       try transaction.move(&row, .release, detail: waiting?.reason.rawValue) { row in
-        row.wait(waiting, now: now)
+        row.comeBackUnsent(waiting, now: now)
       }
     }
   }
@@ -136,7 +138,7 @@ extension LedgerTransaction {
   /// Ends a claim that nobody holds any more; nothing was sent under it.
   func giveBack(_ row: inout HandoffRow) throws {
     let now = self.now
-    try move(&row, .release, kind: "recovered") { row in row.wait(nil, now: now) }
+    try move(&row, .release, kind: "recovered") { row in row.comeBackUnsent(nil, now: now) }
   }
 
   private static let due = SQL(

@@ -31,7 +31,7 @@ extension Ledger {
   /// before as superseded, and the handoffs that are missing.
   ///
   /// An automatic order is skipped where the asset was ever ordered automatically for the
-  /// destination. Pending handoffs of a superseded asset are held as `superseded` if so wished.
+  /// destination, or by hand with success or with an end that is still open. Pending handoffs of a superseded asset are held as `superseded` if so wished.
   ///
   /// - Throws: ``LedgerError/identifierCollision(_:)`` for another content with the same identifier.
   package func recordImport(

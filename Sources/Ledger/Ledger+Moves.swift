@@ -3,14 +3,15 @@ package import HandoffProtocol
 import SQLite
 
 extension Ledger {
-  /// Records that the receiver has taken a handoff; false where it had ended before.
+  /// Records that the receiver has taken a submitted handoff, and returns whether it is accepted now.
+  ///
+  /// It is not where its result or its loss was recorded before this answer: that is the newer word.
   @discardableResult
   package func recordAcceptance(_ id: Handoff.ID) async throws -> Bool {
     try await write { transaction in
       var row = try transaction.row(id)
-      if row.status.isFinal { return false }
-      if row.status != .accepted { try transaction.move(&row, .accept) }
-      return true
+      if row.status == .submitted { try transaction.move(&row, .accept) }
+      return row.status == .accepted
     }
   }
 
@@ -60,6 +61,9 @@ extension Ledger {
     try await write { transaction in
       var row = try transaction.row(id)
       guard row.status == .pending else { return false }
+      if row.waitingReason == WaitingReason.superseded.rawValue {
+        row.isSuperseded = waiting?.reason == .superseded
+      }
       row.wait(waiting, now: transaction.now)
       try transaction.save(row, from: .pending)
       transaction.touch(row.destination)
@@ -84,14 +88,20 @@ extension Ledger {
   }
 
   /// Takes a handoff for succeeded because an operator says so; a late success gives its output.
+  ///
+  /// - Throws: ``LedgerError/illegal(_:_:)`` for an expired handoff of which no success came late, as
+  ///   for every status from which there is no success.
   package func adopt(_ id: Handoff.ID) async throws -> Handoff {
     let row = try await write { transaction in
       var row = try transaction.row(id)
-      let late = try transaction.lateOutput(id.row)
+      let late = try transaction.lateSuccess(id.row)
+      if row.status == .expired, late == nil {
+        throw LedgerError.illegal(id, IllegalTransition(row.status, .adopt))
+      }
       try transaction.move(&row, .adopt) { row in
         row.result = "success"
         row.error = nil
-        row.output = late ?? row.output
+        row.output = late?.output ?? row.output
       }
       return row
     }
@@ -113,6 +123,7 @@ extension Ledger {
         row.ceilingAt = nil
         row.failures = 0
         row.firstAttemptAt = nil
+        row.isSuperseded = false
         row.wait(nil, now: now)
       }
       return row
@@ -143,7 +154,7 @@ extension LedgerTransaction {
     switch standing {
     case .notReceived:
       try move(&row, .notReceived) { row in
-        row.wait(nil, now: now)
+        row.comeBack(nil, now: now)
         row.ceilingAt = nil
       }
     case .working:
@@ -187,10 +198,16 @@ extension LedgerTransaction {
     return count
   }
 
-  fileprivate func lateOutput(_ handoff: Int64) throws -> String? {
-    try connection.first(Self.lateOutput, [.integer(handoff)]) { row in
-      try row.optionalText(0)
-    } ?? nil
+  fileprivate struct LateSuccess {
+    /// JSON.
+    let output: String?
+  }
+
+  /// The newest success that came after the end.
+  fileprivate func lateSuccess(_ handoff: Int64) throws -> LateSuccess? {
+    try connection.first(Self.lateSuccess, [.integer(handoff)]) { row in
+      LateSuccess(output: try row.optionalText(0))
+    }
   }
 
   // The limits bound how long one transaction holds up the others; the rest is found the next time.
@@ -213,11 +230,12 @@ extension LedgerTransaction {
   )
   private static let endWaiting = SQL(
     """
-    UPDATE handoffs SET waiting_reason = NULL, waiting_until = NULL, due_at = ?3
+    UPDATE handoffs SET waiting_reason = NULL, waiting_until = NULL, due_at = ?3,
+      is_superseded = is_superseded AND waiting_reason <> 'superseded'
     WHERE status = 'pending' AND destination = ?1 AND waiting_reason = ?2
     """
   )
-  private static let lateOutput = SQL(
+  private static let lateSuccess = SQL(
     """
     SELECT output FROM received_results WHERE handoff = ?1 AND result = 'success'
       AND verdict = 'late' ORDER BY id DESC LIMIT 1

@@ -5,10 +5,11 @@ extension Ledger {
   ///
   /// - Parameters:
   ///   - order: what the sender asks for.
-  ///   - again: make it also where one of the assets was handed off to the destination with success.
+  ///   - again: make it also where one of the assets has a handoff to the destination that has
+  ///     succeeded or may still.
   /// - Returns: the handoff, and whether it is new.
-  /// - Throws: ``LedgerError`` for a reused key, an unknown or deleted asset, or a pair that has
-  ///   succeeded.
+  /// - Throws: ``LedgerError`` for a reused key, an unknown or deleted asset, a request that would
+  ///   be too large, or a pair that has succeeded or may still.
   package func create(
     _ order: HandoffOrder,
     again: Bool = false
@@ -19,7 +20,9 @@ extension Ledger {
         return (try transaction.row(Handoff.ID(row: existing)), false)
       }
       let assets = try transaction.presentAssets(order.localIdentifiers)
-      if !again { try transaction.checkNotSucceeded(assets, order.destination) }
+      if !again, let standing = try transaction.standing(assets, order.destination) {
+        throw LedgerError.alreadySucceeded(standing.handoffID, standing.status)
+      }
       return (try transaction.insert(prepared, assets: assets), true)
     }
     return (try Handoff(row), isNew)

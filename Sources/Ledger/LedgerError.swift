@@ -30,10 +30,11 @@ package enum LedgerError: Error, Hashable, Sendable, CustomStringConvertible {
   case leaseLost(Handoff.ID)
   /// The idempotency key belongs to a handoff with another body.
   case keyReused(Handoff.ID)
-  /// The pair of asset and destination has succeeded; another one must be asked for on purpose.
-  case alreadySucceeded(Handoff.ID)
-  /// The order names no asset, or one twice.
-  case malformedOrder(DestinationName)
+  /// The pair of asset and destination has a handoff with this status that has succeeded or may still:
+  /// another one must be asked for on purpose.
+  case alreadySucceeded(Handoff.ID, HandoffStatus)
+  /// The order names no asset, or one twice, or its request would be too large.
+  case malformedOrder(DestinationName, detail: String)
   /// The life of a handoff does not have this move.
   case illegal(Handoff.ID, IllegalTransition)
 
@@ -57,8 +58,10 @@ package enum LedgerError: Error, Hashable, Sendable, CustomStringConvertible {
     case .unknownHandoff(let id): "\(id): no such handoff"
     case .leaseLost(let id): "\(id): the lease is lost"
     case .keyReused(let id): "\(id) has the same idempotency key and another body"
-    case .alreadySucceeded(let id): "\(id) has already succeeded with this asset"
-    case .malformedOrder(let destination): "\(destination): no local identifier, or one twice"
+    case .alreadySucceeded(let id, let status):
+      "\(id) of this asset is \(status.rawValue); it is handed off once more only if so asked"
+    case .malformedOrder(let destination, let detail):
+      "\(ErrorCode.malformedRequest): \(destination): \(detail)"
     case .illegal(let id, let move): "\(id): \(move.event) is not possible when \(move.status)"
     }
   }

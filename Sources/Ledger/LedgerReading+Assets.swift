@@ -23,8 +23,10 @@ extension LedgerReading {
     }
   }
 
-  /// The asset that a file was imported as, if it is still the same file with the same content: same
-  /// device, inode, size and both times.
+  /// The asset that a drop folder imported a file as, if it is still the same file with the same
+  /// content: same device, inode, size and both times.
+  ///
+  /// An import by hand does not count: its folder has still to take the file.
   package func identifier(
     sightedAt path: BytePath,
     identity: FileIdentity
@@ -35,6 +37,7 @@ extension LedgerReading {
         .blob(path.bytes), .integer(Int64(bitPattern: identity.device)),
         .integer(Int64(bitPattern: identity.inode)), .integer(identity.size),
         .integer(identity.modified), .integer(identity.changed),
+        .blob(Sighting.byHand.bytes),
       ]
     )
   }
@@ -136,7 +139,7 @@ private enum AssetQueries {
     """
     SELECT a.identifier FROM sightings AS s JOIN assets AS a ON a.id = s.asset
     WHERE s.path = ?1 AND s.latest = 1 AND s.device = ?2 AND s.inode = ?3 AND s.size = ?4
-      AND s.mtime_ns = ?5 AND s.ctime_ns = ?6
+      AND s.mtime_ns = ?5 AND s.ctime_ns = ?6 AND s.folder <> ?7
     """
   )
   static let lastSighted = SQL(

@@ -32,40 +32,49 @@ extension LedgerTransaction {
   }
 
   /// Records where an asset was seen, and returns the asset that the path held before.
+  ///
+  /// What a drop folder saw stays as it saw it when the same is imported by hand: the folder tells by
+  /// it what it has taken.
   func see(_ sighting: Sighting, asset: Int64) throws -> Int64? {
     let path = Value.blob(sighting.path.bytes)
     let older = try connection.first(Self.findLatest, [path]) { row in try row.integer(0) }
     if let older, older != asset { try connection.run(Self.endLatest, [path]) }
     let identity = sighting.identity
-    try connection.run(
+    let written = try connection.run(
       Self.upsertSighting,
       [
         path, .blob(sighting.folder.bytes), .integer(Int64(bitPattern: identity.device)),
         .integer(Int64(bitPattern: identity.inode)), .integer(identity.size),
         .integer(identity.modified), .integer(identity.changed),
         .integer(sighting.seenAt.milliseconds), .integer(asset),
+        .blob(Sighting.byHand.bytes),
       ]
     )
+    if written == 0 { try connection.run(Self.markLatest, [path, .integer(asset)]) }
     return older
   }
 
   /// Links an older asset to the one that took its path, and returns the older one's identifier.
   ///
-  /// An export that returns to an earlier content turns the link round: none supersedes itself.
+  /// An export that returns to an earlier content turns the link round: none supersedes itself, and
+  /// what was held of that content goes on.
   func supersede(_ older: Int64, by newer: Int64, holding: Bool) throws -> LocalIdentifier? {
     try connection.run(Self.linkNewer, [.integer(older), .integer(newer)])
     try connection.run(Self.linkOlder, [.integer(newer), .integer(older)])
     try record(Event(at: now, kind: "superseded", asset: older))
-    if holding {
-      let held = try connection.rows(Self.holdPending, [.integer(older)]) { row in
-        try row.text(0)
-      }
-      for destination in held { touch(destination) }
-    }
+    if holding { try touchRows(Self.hold, [.integer(older)]) }
+    try touchRows(Self.letGo, [.integer(newer), .integer(now)])
     let text = try connection.first(Self.identifierOfAsset, [.integer(older)]) { row in
       try row.text(0)
     }
     return text.flatMap { LocalIdentifier($0) }
+  }
+
+  /// Runs a statement that returns the destinations of what it has changed.
+  private func touchRows(_ sql: SQL, _ values: [Value]) throws {
+    for destination in try connection.rows(sql, values, { row in try row.text(0) }) {
+      touch(destination)
+    }
   }
 
   func consume(_ sidecar: ConsumedSidecar, asset: Int64) throws {
@@ -80,14 +89,15 @@ extension LedgerTransaction {
     )
   }
 
-  /// Makes a handoff of an import, unless it was ever ordered automatically; nil if so.
+  /// Makes a handoff of an import; nil where it was ever ordered automatically, or has been handed off
+  /// by hand and has succeeded or may still.
   func orderIfMissing(_ prepared: PreparedOrder) throws -> Handoff.ID? {
     if try handoff(sameAs: prepared) != nil { return nil }
     let assets = try presentAssets(prepared.order.localIdentifiers)
-    if prepared.order.isAutomatic, let first = assets.first,
-      try hasAutomaticHandoff(first, prepared.order.destination)
-    {
-      return nil
+    if prepared.order.isAutomatic, let first = assets.first {
+      let destination = prepared.order.destination
+      if try hasAutomaticHandoff(first, destination) { return nil }
+      if try standing(assets, destination) != nil { return nil }
     }
     return try insert(prepared, assets: assets).handoffID
   }
@@ -110,11 +120,15 @@ extension LedgerTransaction {
       latest) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 1)
     ON CONFLICT (asset, path) DO UPDATE SET folder = ?2, device = ?3, inode = ?4, size = ?5,
       mtime_ns = ?6, ctime_ns = ?7, seen_at = ?8, latest = 1
+    WHERE ?2 <> ?10 OR folder = ?10
     """
+  )
+  private static let markLatest = SQL(
+    "UPDATE sightings SET latest = 1 WHERE path = ?1 AND asset = ?2"
   )
   private static let linkNewer = SQL(
     """
-    UPDATE assets SET supersedes = ?1, superseded_by = nullif (superseded_by, ?1) WHERE id = ?2
+    UPDATE assets SET supersedes = ?1, superseded_by = NULL WHERE id = ?2
     """
   )
   private static let linkOlder = SQL(
@@ -122,10 +136,30 @@ extension LedgerTransaction {
     UPDATE assets SET superseded_by = ?1, supersedes = nullif (supersedes, ?1) WHERE id = ?2
     """
   )
-  private static let holdPending = SQL(
+  // What an attempt has claimed or sent goes on, and is held if it comes back with nothing done.
+  private static let hold = SQL(
     """
-    UPDATE handoffs SET waiting_reason = 'superseded', waiting_until = NULL, due_at = NULL
-    WHERE status = 'pending' AND id IN (SELECT handoff FROM handoff_assets WHERE asset = ?1)
+    UPDATE handoffs SET is_superseded = 1,
+      waiting_reason = iif (status = 'pending', 'superseded', waiting_reason),
+      waiting_until = iif (status = 'pending', NULL, waiting_until),
+      due_at = iif (status = 'pending', NULL, due_at)
+    WHERE finished_at IS NULL AND id IN (SELECT handoff FROM handoff_assets WHERE asset = ?1)
+    RETURNING destination
+    """
+  )
+  private static let letGo = SQL(
+    """
+    UPDATE handoffs SET is_superseded = 0,
+      waiting_reason = iif (waiting_reason IS NOT 'superseded', waiting_reason,
+        iif (publish_at > ?2, 'publish_at', NULL)),
+      waiting_until = iif (waiting_reason IS NOT 'superseded', waiting_until,
+        iif (publish_at > ?2, publish_at, NULL)),
+      due_at = iif (waiting_reason IS NOT 'superseded', due_at, max (?2, ifnull (publish_at, 0)))
+    WHERE is_superseded = 1 AND finished_at IS NULL
+      AND id IN (SELECT handoff FROM handoff_assets WHERE asset = ?1)
+      AND NOT EXISTS (
+        SELECT 1 FROM handoff_assets AS ha JOIN assets AS a ON a.id = ha.asset
+        WHERE ha.handoff = handoffs.id AND a.superseded_by IS NOT NULL)
     RETURNING destination
     """
   )

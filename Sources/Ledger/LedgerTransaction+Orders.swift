@@ -38,15 +38,17 @@ extension LedgerTransaction {
     return found.id
   }
 
-  /// Throws where one of the assets has been handed off to the destination with success.
-  func checkNotSucceeded(_ assets: [Int64], _ destination: DestinationName) throws {
+  /// A handoff of one of the assets to the destination that has succeeded or may still: all but those
+  /// that ended with nothing done there, as far as anybody knows.
+  func standing(_ assets: [Int64], _ destination: DestinationName) throws -> HandoffRow? {
     for asset in assets {
       let earlier = try connection.first(
-        Self.findSuccess,
+        Self.findStanding,
         [.integer(asset), .text(destination.text)]
       ) { row in try row.integer(0) }
-      if let earlier { throw LedgerError.alreadySucceeded(Handoff.ID(row: earlier)) }
+      if let earlier { return try optionalRow(earlier) }
     }
+    return nil
   }
 
   /// The automatic handoff of an asset to a destination, whatever became of it.
@@ -96,10 +98,13 @@ extension LedgerTransaction {
 
   private static let findAsset = SQL("SELECT id, digest, status FROM assets WHERE identifier = ?1")
   private static let findKey = SQL("SELECT id, body_digest FROM handoffs WHERE key = ?1")
-  private static let findSuccess = SQL(
+  private static let findStanding = SQL(
     """
     SELECT h.id FROM handoff_assets AS ha JOIN handoffs AS h ON h.id = ha.handoff
-    WHERE ha.asset = ?1 AND h.destination = ?2 AND h.status = 'succeeded' LIMIT 1
+    WHERE ha.asset = ?1 AND h.destination = ?2 AND h.status <> 'refused'
+      AND h.status <> 'cancelled'
+      AND (h.error_effect IS NOT 'none' OR (h.status <> 'failed' AND h.status <> 'expired'))
+    LIMIT 1
     """
   )
   private static let findAutomatic = SQL(

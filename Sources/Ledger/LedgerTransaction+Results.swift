@@ -59,8 +59,8 @@ extension LedgerTransaction {
     }
   }
 
-  /// Ends the attempt as failed: tried again where nothing happened and there is time, held where
-  /// nobody knows, else the end.
+  /// Ends the attempt as failed: tried again where nothing happened and there is time, unless it
+  /// was superseded; held where nobody knows; else the end.
   func fail(
     _ row: inout HandoffRow,
     _ error: ResultError,
@@ -75,7 +75,7 @@ extension LedgerTransaction {
       row.failures += 1
       row.error = HandoffRow.StoredError(error, side)
       if row.status == .pending {
-        row.wait(next.map { .init(.backoff, until: Timestamp(milliseconds: $0)) }, now: now)
+        row.comeBack(next.map { .init(.backoff, until: Timestamp(milliseconds: $0)) }, now: now)
         row.ceilingAt = nil
       }
       if row.status.isFinal {
@@ -83,7 +83,7 @@ extension LedgerTransaction {
         row.consumedAt = isAnswer ? now : nil
       }
     }
-    if row.status == .pending, let next { return .retried(row, at: next) }
+    if row.status == .pending, !row.isSuperseded, let next { return .retried(row, at: next) }
     return .applied(row)
   }
 

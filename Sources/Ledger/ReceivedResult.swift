@@ -61,6 +61,6 @@ struct RetryTerms: Sendable {
       elapsed: elapsed,
       jitter: jitter,
       floor: .seconds(error.retryAfter ?? 0)
-    ).map { now + $0.wholeMilliseconds }
+    ).map { Timestamp(milliseconds: now).advanced(by: $0).milliseconds }
   }
 }

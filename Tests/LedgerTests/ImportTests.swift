@@ -133,6 +133,49 @@ struct ImportTests {
     }
   }
 
+  @Test("A file that was only imported by hand is not known, so its drop folder still takes it")
+  func byHandFirst() async throws {
+    try await LedgerFixture.with { fixture in
+      let path: BytePath = "/exports/1.mp4"
+      let ledger = fixture.ledger
+      let identifier = try await fixture.add(1, folder: Sighting.byHand).localIdentifier
+      #expect(try await ledger.identifier(sightedAt: path, identity: identity(1)) == nil)
+      #expect(try await ledger.identifier(lastSightedAt: path) == identifier)
+      #expect(try await fixture.add(1, to: [.archive]).created.count == 1)
+      #expect(try await ledger.identifier(sightedAt: path, identity: identity(1)) == identifier)
+      #expect(try await ledger.asset(identifier)?.sources.map(\.folder) == ["/exports"])
+    }
+  }
+
+  @Test("An import by hand leaves what the drop folder saw as it is")
+  func byHandLater() async throws {
+    try await LedgerFixture.with { fixture in
+      let path: BytePath = "/exports/1.mp4"
+      let ledger = fixture.ledger
+      let identifier = try await fixture.add(1, to: [.archive]).localIdentifier
+      _ = try await ledger.recordImport(
+        asset: try sampleAsset(1, at: fixture.time.now),
+        sighting: Sighting(
+          path: path,
+          folder: Sighting.byHand,
+          identity: identity(1, changed: 8),
+          seenAt: fixture.time.now
+        ),
+        orders: []
+      )
+      let sources = try #require(try await ledger.asset(identifier)).sources
+      #expect(sources.map(\.folder) == ["/exports"])
+      #expect(sources.map(\.identity) == [identity(1)])
+      #expect(try await ledger.identifier(sightedAt: path, identity: identity(1)) == identifier)
+
+      // Also where the path held something else in between.
+      try await fixture.add(2, path: path)
+      let back = try await fixture.add(1, folder: Sighting.byHand)
+      #expect(back.supersedes != nil)
+      #expect(try await ledger.identifier(lastSightedAt: path) == identifier)
+    }
+  }
+
   @Test("A sidecar is consumed with the import that used it, and a new one at its path is not")
   func sidecar() async throws {
     try await LedgerFixture.with { fixture in

@@ -53,7 +53,9 @@ struct LedgerFixture: Sendable {
   func add(
     _ number: Int,
     path: BytePath? = nil,
-    to destinations: [DestinationName] = []
+    folder: BytePath = "/exports",
+    to destinations: [DestinationName] = [],
+    holding: Bool = true
   ) async throws -> ImportRecord {
     let asset = try sampleAsset(number, at: time.now)
     let orders = destinations.map {
@@ -67,11 +69,12 @@ struct LedgerFixture: Sendable {
       asset: asset,
       sighting: Sighting(
         path: path ?? BytePath("/exports/\(number).mp4"),
-        folder: "/exports",
+        folder: folder,
         identity: identity(number),
         seenAt: time.now
       ),
-      orders: orders
+      orders: orders,
+      holdingSuperseded: holding
     )
   }
 

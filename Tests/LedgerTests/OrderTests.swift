@@ -76,7 +76,7 @@ struct OrderTests {
       let claimed = try #require(try await fixture.claim().first)
       try await fixture.ledger.recordSubmission(first, leaseID: claimed.leaseID)
       _ = try await fixture.answer(claimed, .success(output: [:]))
-      await #expect(throws: LedgerError.alreadySucceeded(first)) {
+      await #expect(throws: LedgerError.alreadySucceeded(first, .succeeded)) {
         try await fixture.ledger.create(order)
       }
       #expect(try await fixture.ledger.create(order, again: true).isNew)
@@ -97,7 +97,8 @@ struct OrderTests {
       for identifiers in [[], known + known] {
         order.localIdentifiers = identifiers
         let malformed = order
-        await #expect(throws: LedgerError.malformedOrder(.archive)) {
+        let detail = "no local identifier, or one twice"
+        await #expect(throws: LedgerError.malformedOrder(.archive, detail: detail)) {
           try await fixture.ledger.create(malformed)
         }
       }
@@ -108,6 +109,30 @@ struct OrderTests {
         try await fixture.ledger.create(withDeleted)
       }
       #expect(try await fixture.ledger.handoffs().isEmpty)
+    }
+  }
+
+  @Test("An order whose request is larger than a request may be is refused", arguments: [1, 6])
+  func size(escaped: Int) async throws {
+    try await LedgerFixture.with { fixture in
+      var order = try await order(fixture)
+      order.expiresAt = fixture.time.now.advanced(by: .seconds(60))
+      // A control character takes six bytes in JSON.
+      let unit = escaped == 1 ? "a" : "\u{1}"
+      order.title = String(repeating: unit, count: 15_900 / escaped)
+      _ = try await fixture.ledger.create(order)
+      let request = try #require(try await fixture.claim().first).request
+      #expect(try WireCoder.encode(request).count <= HandoffRequest.maximumSize)
+
+      order.title = String(repeating: unit, count: 16_384 / escaped)
+      let large = order
+      await #expect {
+        try await fixture.ledger.create(large, again: true)
+      } throws: { error in
+        guard case LedgerError.malformedOrder(.archive, let detail) = error else { return false }
+        return detail.contains("16384") && "\(error)".hasPrefix("malformed_request")
+      }
+      #expect(try await fixture.ledger.handoffs().count == 1)
     }
   }
 

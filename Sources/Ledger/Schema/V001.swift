@@ -63,7 +63,8 @@ extension Schema {
 
     -- A handoff is due at `due_at`; where that is null it waits for something without a time.
     -- `local_identifiers` says once more, separated by spaces, what handoff_assets says: a request
-    -- never changes, and reading it must not cost a join.
+    -- never changes, and reading it must not cost a join. `is_superseded` says that one of its assets
+    -- was superseded while it was open, in a folder that holds such handoffs.
     CREATE TABLE handoffs (
       id INTEGER PRIMARY KEY AUTOINCREMENT,
       key TEXT UNIQUE,
@@ -108,6 +109,7 @@ extension Schema {
       error_remedy TEXT,
       error_identifier TEXT,
       error_side TEXT CHECK (error_side = 'sender' OR error_side = 'receiver' OR error_side = 'broker'),
+      is_superseded INTEGER NOT NULL DEFAULT 0 CHECK (is_superseded = 0 OR is_superseded = 1),
       late_results INTEGER NOT NULL DEFAULT 0,
       is_verified INTEGER NOT NULL DEFAULT 1 CHECK (is_verified = 0 OR is_verified = 1),
       token_random BLOB NOT NULL CHECK (length(token_random) = 24),
