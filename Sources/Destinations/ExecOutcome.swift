@@ -72,10 +72,17 @@ struct ExecOutcome: Sendable {
     for state: StateToken
   ) -> HandoffResult.Outcome {
     do {
-      let result = try WireCoder.decode(
-        HandoffResult.self,
+      let redaction = TokenRedaction(capacity: 1)
+      redaction.add(state)
+      // Redacted first: the error about a malformed result may quote it.
+      let value = try WireCoder.decode(
+        JSONValue.self,
         from: document,
         limit: HandoffResult.maximumSize
+      )
+      let result = try WireCoder.document(
+        HandoffResult.self,
+        from: redaction.redactedResult(value)
       )
       if result.state.matches(state) { return result.outcome }
       return .failure(

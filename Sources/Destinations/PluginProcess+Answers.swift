@@ -29,7 +29,11 @@ extension PluginProcess {
   private func record(_ params: JSONValue?) async throws(RPCMessage.Failure) -> JSONValue {
     let result: HandoffResult
     do {
-      result = try WireCoder.document(HandoffResult.self, from: params)
+      // Redacted first: the error about a malformed result may quote it.
+      result = try WireCoder.document(
+        HandoffResult.self,
+        from: params.map { redaction.redactedResult($0) }
+      )
     } catch {
       let reason = (error as? ProtocolError)?.message ?? "not a result"
       let problem = ProtocolError(.malformedResult, reason)

@@ -22,10 +22,10 @@ extension PluginProcess {
     redaction.add(parameters.request.state)
     do {
       let answer = try await call(peer, .submit, parameters)
-      return try WireCoder.document(SubmitAnswer.self, from: answer)
+      return try WireCoder.document(SubmitAnswer.self, from: redaction.redacted(answer))
     } catch let failure as RPCMessage.Failure {
       // Answered with an error: the receiver has refused, and says itself what it left behind.
-      return SubmitAnswer(accepted: false, error: Self.resultError(failure))
+      return SubmitAnswer(accepted: false, error: resultError(failure))
     } catch let error as ProtocolError {
       throw ResultError(.malformedResult, "answer to submit: \(error.message)", effect: .unknown)
     }
@@ -33,20 +33,27 @@ extension PluginProcess {
 
   /// Tells the plugin what the broker holds open, and asks what it knows.
   ///
-  /// A plugin without `reconcile` knows nothing: every standing is unknown.
+  /// A plugin without `reconcile` knows nothing: every standing is unknown. Many handoffs are asked
+  /// about in several messages.
   package func reconcile(_ handoffs: [SubmitParameters]) async throws -> [HandoffKnowledge] {
     let (peer, introduction) = try await readyConnection()
-    for handoff in handoffs { redaction.add(handoff.request.state) }
     let unknown = handoffs.map { HandoffKnowledge(handoffID: $0.handoffID, standing: .unknown) }
     guard introduction.offers(.reconcile), !handoffs.isEmpty else { return unknown }
-    let answer: ReconcileAnswer
+    var answered: [HandoffKnowledge] = []
     do {
-      answer = try await ask(peer, .reconcile, ReconcileParameters(handoffs: handoffs))
+      for batch in try ReconcileBatches.of(handoffs) {
+        for handoff in batch { redaction.add(handoff.request.state) }
+        let parameters = ReconcileParameters(handoffs: batch)
+        let answer: ReconcileAnswer = try await ask(peer, .reconcile, parameters) { answer in
+          redaction.redactedReconciliation(answer)
+        }
+        answered += answer.handoffs
+      }
     } catch  where Self.isUnsupported(error) {
       return unknown
     }
     // What it does not mention, and what it was not asked, are both not known.
-    let known = Dictionary(answer.handoffs.map { ($0.handoffID, $0) }) { first, _ in first }
+    let known = Dictionary(answered.map { ($0.handoffID, $0) }) { first, _ in first }
     return unknown.map { known[$0.handoffID] ?? $0 }
   }
 
@@ -59,7 +66,9 @@ extension PluginProcess {
     let unknown = HandoffKnowledge(handoffID: handoff.handoffID, standing: .unknown)
     guard introduction.offers(.probe) else { return unknown }
     do {
-      let knowledge: HandoffKnowledge = try await ask(peer, .probe, handoff)
+      let knowledge: HandoffKnowledge = try await ask(peer, .probe, handoff) { answer in
+        redaction.redactedKnowledge(answer)
+      }
       return knowledge.handoffID == handoff.handoffID ? knowledge : unknown
     } catch  where Self.isUnsupported(error) {
       return unknown
@@ -101,13 +110,14 @@ extension PluginProcess {
   private func ask<Answer: Decodable>(
     _ peer: RPCPeer,
     _ method: MessageMethod,
-    _ parameters: some Encodable
+    _ parameters: some Encodable,
+    redacting: (JSONValue) -> JSONValue = { $0 }
   ) async throws -> Answer {
     do {
       let answer = try await call(peer, method, parameters)
-      return try WireCoder.document(Answer.self, from: answer)
+      return try WireCoder.document(Answer.self, from: redacting(answer))
     } catch let failure as RPCMessage.Failure {
-      throw Self.isUnsupported(failure) ? failure : Self.resultError(failure)
+      throw Self.isUnsupported(failure) ? failure : resultError(failure)
     } catch let error as ProtocolError {
       throw ResultError(
         .malformedResult,
@@ -143,8 +153,10 @@ extension PluginProcess {
     (error as? RPCMessage.Failure)?.code == RPCMessage.Failure.unsupported("").code
   }
 
-  private static func resultError(_ failure: RPCMessage.Failure) -> ResultError {
-    failure.data
-      ?? ResultError(.receiverFailed, String(failure.message.prefix(300)), effect: .unknown)
+  private func resultError(_ failure: RPCMessage.Failure) -> ResultError {
+    if let error = failure.data { return redaction.redacted(error) }
+    // Cut after redaction: half a token would not be known for one.
+    let message = redaction.redacted(failure.message)
+    return ResultError(.receiverFailed, String(message.prefix(300)), effect: .unknown)
   }
 }

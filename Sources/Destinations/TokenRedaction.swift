@@ -5,8 +5,14 @@ import Synchronization
 ///
 /// It is for accidents: a receiver that means to tell its token can write it in another form.
 package final class TokenRedaction: Sendable {
+  private struct Known {
+    var tokens: [[UInt8]] = []
+    /// Bytes; most texts are shorter, and hold none.
+    var shortest = Int.max
+  }
+
   private let capacity: Int
-  private let tokens = Mutex<[String]>([])
+  private let known = Mutex(Known())
 
   /// Knows the last tokens, as many as its capacity.
   package init(capacity: Int = 1024) {
@@ -15,35 +21,38 @@ package final class TokenRedaction: Sendable {
 
   /// Knows a token from now on.
   package func add(_ token: StateToken) {
-    tokens.withLock { tokens in
-      if tokens.contains(token.revealed) { return }
-      if tokens.count == capacity { tokens.removeFirst() }
-      tokens.append(token.revealed)
+    let token = Array(token.revealed.utf8)
+    known.withLock { known in
+      if known.tokens.contains(token) { return }
+      if known.tokens.count == capacity { known.tokens.removeFirst() }
+      known.tokens.append(token)
+      known.shortest = min(known.shortest, token.count)
     }
   }
 
   /// The text with every known token replaced.
   package func redacted(_ text: String) -> String {
-    let known = tokens.withLock { $0 }
+    let known = known.withLock { $0 }
+    guard text.utf8.count >= known.shortest else { return text }
     var bytes = Array(text.utf8)
-    for token in known { bytes = Self.replace(Array(token.utf8), in: bytes) }
-    return String(decoding: bytes, as: UTF8.self)
-  }
-
-  private static func replace(_ token: [UInt8], in bytes: [UInt8]) -> [UInt8] {
-    guard let first = token.first, bytes.count >= token.count else { return bytes }
-    var result: [UInt8] = []
-    var index = 0
-    while index < bytes.count {
-      let rest = bytes[index...]
-      if rest.first == first, rest.starts(with: token) {
-        result += "(state token)".utf8
-        index += token.count
-      } else {
-        result.append(bytes[index])
-        index += 1
+    var isChanged = false
+    for token in known.tokens {
+      var start = 0
+      while let place = Self.place(of: token, in: bytes, from: start) {
+        bytes.replaceSubrange(place..<place + token.count, with: Self.replacement)
+        start = place + Self.replacement.count
+        isChanged = true
       }
     }
-    return result
+    return isChanged ? String(decoding: bytes, as: UTF8.self) : text
+  }
+
+  private static let replacement = Array("(state token)".utf8)
+
+  private static func place(of token: [UInt8], in bytes: [UInt8], from start: Int) -> Int? {
+    guard let first = token.first, bytes.count - start >= token.count else { return nil }
+    return (start...bytes.count - token.count).first { place in
+      bytes[place] == first && bytes[place...].starts(with: token)
+    }
   }
 }

@@ -41,10 +41,16 @@ struct ClaimLoop: Sendable {
       for work in first { start(work) }
       var failures = 0
       while !stop.isDraining, !Task.isCancelled {
+        let free = concurrency - running.value
+        guard free > 0 else {
+          // The end of what runs signals; until then the ledger has nothing to say.
+          await signal.wait()
+          continue
+        }
         let claimed: [ClaimedHandoff]
         let due: Duration?
         do {
-          claimed = try await claim(concurrency - running.value)
+          claimed = try await claim(free)
           due = claimed.isEmpty ? try await timeUntilDue() : nil
           failures = 0
         } catch {
@@ -61,8 +67,7 @@ struct ClaimLoop: Sendable {
   }
 
   private func claim(_ free: Int) async throws -> [ClaimedHandoff] {
-    guard free > 0 else { return [] }
-    return try await ledger.claim(destination: destination, limit: free, lease: Self.lease)
+    try await ledger.claim(destination: destination, limit: free, lease: Self.lease)
   }
 
   private func report(_ error: any Error) {

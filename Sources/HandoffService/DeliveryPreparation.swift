@@ -1,5 +1,6 @@
 import AssetLibrary
 import HandoffCore
+import HandoffLog
 import HandoffProtocol
 import Ledger
 import Paths
@@ -23,6 +24,15 @@ struct DeliveryPreparation: Sendable {
 
   let library: AssetLibrary
   let ledger: Ledger
+  /// The drop folders whose assets a destination may have; none, or no entry: all.
+  let folders: [DestinationName: [BytePath]]
+  let now: @Sendable () -> Timestamp
+  let logger: Logger
+
+  /// How soon a library that is away is looked for again.
+  private static let libraryWait: Duration = .seconds(5)
+  /// How soon a grant that failed for another reason is tried again.
+  private static let grantWait: Duration = .seconds(30)
 
   /// Checks, and grants the assets to the receiver.
   func prepare(
@@ -32,19 +42,13 @@ struct DeliveryPreparation: Sendable {
     switch try await check(handoff, constraints: constraints) {
     case .refuse(let error): return .refuse(error)
     case .wait(let waiting): return .wait(waiting)
-    case .ready(let assets):
-      let paths = try await library.grant(
-        assets.map { GrantRequest(digest: $0.digest, name: $0.exportName) },
-        destination: handoff.destination,
-        handoff: handoff.id.description
-      )
-      return .ready(zip(assets, paths).map { GrantedAsset(asset: $0, path: $1) })
+    case .ready(let assets): return await grant(assets, handoff)
     }
   }
 
   /// Only checks.
   func check(_ handoff: Handoff, constraints: Constraints) async throws -> Outcome<Asset> {
-    guard await library.isAvailable() else { return .wait(.init(.libraryUnavailable)) }
+    guard await library.isAvailable() else { return .wait(libraryAway) }
     var assets: [Asset] = []
     for identifier in handoff.localIdentifiers {
       guard let asset = try await ledger.asset(identifier) else {
@@ -54,7 +58,11 @@ struct DeliveryPreparation: Sendable {
       case .present: assets.append(asset)
       case .deleted: return .refuse(Self.error(.assetDeleted, "the asset was deleted", identifier))
       case .damaged: return .refuse(Self.error(.assetDamaged, "the asset is damaged", identifier))
-      case .unavailable: return .wait(.init(.libraryUnavailable))
+      case .unavailable: return .wait(libraryAway)
+      }
+      guard isOpen(asset, to: handoff.destination) else {
+        let message = "the destination is limited to other drop folders than this asset's"
+        return .refuse(Self.error(.accessLimited, message, identifier))
       }
     }
     if let violation = constraints.violation(by: assets.map(\.constrained)) {
@@ -63,10 +71,59 @@ struct DeliveryPreparation: Sendable {
     return .ready(assets)
   }
 
+  // MARK: Parts
+
+  private func grant(_ assets: [Asset], _ handoff: Handoff) async -> Outcome<GrantedAsset> {
+    do throws(LibraryError) {
+      let paths = try await library.grant(
+        assets.map { GrantRequest(digest: $0.digest, name: $0.exportName) },
+        destination: handoff.destination,
+        handoff: handoff.id.description
+      )
+      return .ready(zip(assets, paths).map { GrantedAsset(asset: $0, path: $1) })
+    } catch {
+      logger.warning(
+        "The assets of a handoff could not be granted",
+        [.handoffID: handoff.id.description, .error: error.description]
+      )
+      return outcome(of: error, assets)
+    }
+  }
+
+  private func outcome(of error: LibraryError, _ assets: [Asset]) -> Outcome<GrantedAsset> {
+    // The library stops at the first that it cannot grant, so only of one asset is it known which.
+    let identifier = assets.count == 1 ? assets.first?.localIdentifier : nil
+    switch error.code {
+    case .objectMissing:
+      return .refuse(
+        Self.error(.assetMissing, "the asset's file is not in the library", identifier)
+      )
+    case .objectDamaged:
+      return .refuse(
+        Self.error(.assetDamaged, "the asset's file in the library is damaged", identifier)
+      )
+    case .unavailable:
+      return .wait(libraryAway)
+    case .noSpace, .readOnly, .notPermitted, .inputOutput, .unknownFormat, .sourceChanged,
+      .sourceUnreadable, .malformedRecord, .invalidName, .other:
+      return .wait(.init(.backoff, until: now().advanced(by: Self.grantWait)))
+    }
+  }
+
+  private var libraryAway: Handoff.Waiting {
+    .init(.libraryUnavailable, until: now().advanced(by: Self.libraryWait))
+  }
+
+  /// One sighting in a folder that the destination may have is enough: the content is the same.
+  private func isOpen(_ asset: Asset, to destination: DestinationName) -> Bool {
+    guard let allowed = folders[destination], !allowed.isEmpty else { return true }
+    return asset.sources.contains { allowed.contains($0.folder) }
+  }
+
   private static func error(
     _ code: ErrorCode,
     _ message: String,
-    _ identifier: LocalIdentifier
+    _ identifier: LocalIdentifier?
   ) -> ResultError {
     ResultError(code, message, effect: .none, localIdentifier: identifier)
   }

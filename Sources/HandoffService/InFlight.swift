@@ -5,6 +5,16 @@ import Synchronization
 
 /// One handoff that a running plugin holds.
 final class InFlight: Sendable {
+  /// Why a wait for the attempt's end is over.
+  enum Waking: Sendable, Hashable {
+    /// The attempt has ended, or the waiting task was cancelled.
+    case ended
+    /// No sign of life came for a time.
+    case silent
+    /// It is time to look into the ledger.
+    case look
+  }
+
   private struct State {
     var lastSign: ContinuousClock.Instant
     var hasEnded = false
@@ -12,12 +22,16 @@ final class InFlight: Sendable {
 
   let claimed: ClaimedHandoff
   let assets: [GrantedAsset]
+  /// The ledger ends it at this moment.
+  let deadline: Timestamp
   private let state: Mutex<State>
   private let changed = WakeSignal()
 
-  init(_ claimed: ClaimedHandoff, assets: [GrantedAsset]) {
+  /// The ceiling is the moment that the submission's record has, or nearly.
+  init(_ claimed: ClaimedHandoff, assets: [GrantedAsset], ceiling: Timestamp) {
     self.claimed = claimed
     self.assets = assets
+    deadline = claimed.handoff.expiresAt.map { min($0, ceiling) } ?? ceiling
     state = Mutex(State(lastSign: .now))
   }
 
@@ -45,14 +59,17 @@ final class InFlight: Sendable {
     changed.signal()
   }
 
-  /// Waits until the attempt has ended (true), or no sign of life came for a time (false).
-  func wait(idle: Duration) async -> Bool {
+  /// Waits until the attempt has ended, no sign of life came for the idle time, or the limit is over.
+  func wait(idle: Duration, atMost limit: Duration) async -> Waking {
+    let start = ContinuousClock.now
     while true {
       let (hasEnded, lastSign) = state.withLock { ($0.hasEnded, $0.lastSign) }
-      if hasEnded || Task.isCancelled { return true }
-      let left = idle - lastSign.duration(to: .now)
-      if left <= .zero { return false }
-      await changed.wait(atMost: left)
+      if hasEnded || Task.isCancelled { return .ended }
+      let untilSilent = idle - lastSign.duration(to: .now)
+      if untilSilent <= .zero { return .silent }
+      let untilLook = limit - start.duration(to: .now)
+      if untilLook <= .zero { return .look }
+      await changed.wait(atMost: min(untilSilent, untilLook))
     }
   }
 }
@@ -65,8 +82,11 @@ final class InFlightTable: Sendable {
     entries.withLock { $0[entry.id] = entry }
   }
 
+  /// Removes this entry, never that of another attempt of the same handoff.
   func remove(_ entry: InFlight) {
-    entries.withLock { $0[entry.id] = nil }
+    entries.withLock { entries in
+      if entries[entry.id] === entry { entries[entry.id] = nil }
+    }
   }
 
   func entry(of state: StateToken) -> InFlight? {

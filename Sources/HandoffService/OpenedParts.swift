@@ -110,7 +110,15 @@ struct OpenedParts: Sendable {
   // MARK: After it
 
   private var delivery: DeliveryPreparation {
-    DeliveryPreparation(library: library, ledger: ledger)
+    DeliveryPreparation(
+      library: library,
+      ledger: ledger,
+      folders: Dictionary(configuration.destinations.map { ($0.name, $0.folders) }) { first, _ in
+        first
+      },
+      now: SystemClock.now,
+      logger: logger
+    )
   }
 
   private var results: ResultStage {

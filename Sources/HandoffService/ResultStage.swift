@@ -59,12 +59,30 @@ struct ResultStage: Sendable {
   }
 
   /// Records what a receiver said that it knows of a handoff, and its result where it has one.
-  func learn(_ knowledge: HandoffKnowledge, from settings: DestinationSettings) async throws {
-    if knowledge.standing == .finished, let result = knowledge.result {
+  ///
+  /// A finished one without its own result is malformed: what it left behind is not known.
+  ///
+  /// - Throws: as ``take(_:from:)`` and ``fail(_:_:side:retry:)`` do.
+  func learn(
+    _ knowledge: HandoffKnowledge,
+    of claimed: ClaimedHandoff,
+    from settings: DestinationSettings
+  ) async throws {
+    let id = claimed.handoff.id
+    guard knowledge.standing == .finished else {
+      return await follow(try await ledger.recordKnowledge(id, knowledge.standing))
+    }
+    if let result = knowledge.result, result.state.matches(claimed.request.state) {
       return try await take(result, from: settings)
     }
-    guard let id = Handoff.ID(knowledge.handoffID) else { return }
-    await follow(try await ledger.recordKnowledge(id, knowledge.standing))
+    let error = ResultError(
+      .malformedResult,
+      knowledge.result == nil
+        ? "the receiver calls it finished and gives no result"
+        : "the receiver calls it finished and gives the result of another handoff",
+      effect: .unknown
+    )
+    try await fail(id, error, side: .receiver, retry: nil)
   }
 
   /// What follows from a handoff's new status.

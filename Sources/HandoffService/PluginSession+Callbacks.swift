@@ -1,0 +1,79 @@
+import Destinations
+import HandoffCore
+import HandoffLog
+import HandoffProtocol
+import Ledger
+
+/// What comes from the plugin.
+extension PluginSession {
+  var callbacks: PluginCallbacks {
+    var callbacks = PluginCallbacks()
+    callbacks.onResolve = resolve
+    callbacks.onResult = takeResult
+    callbacks.onMalformed = takeMalformed
+    callbacks.onProgress = { progress in held.entry(of: progress.state)?.giveSign() }
+    return callbacks
+  }
+
+  @Sendable
+  private func resolve(
+    _ parameters: ResolveParameters
+  ) async throws(RPCMessage.Failure) -> ResolvedAsset {
+    guard let entry = held.entry(of: parameters.state) else {
+      throw .refused(
+        ResultError(.expired, "no handoff of this destination has this token now", effect: .none)
+      )
+    }
+    entry.giveSign()
+    // None where they could not be granted when the plugin started: perhaps they can be now.
+    let assets = entry.assets.isEmpty ? await grantAgain(entry.claimed.handoff) : entry.assets
+    let identifier = parameters.localIdentifier
+    guard let granted = assets.first(where: { $0.asset.localIdentifier == identifier }) else {
+      throw .refused(
+        ResultError(
+          .accessLimited,
+          "the asset is not part of this handoff, or not to be had now",
+          effect: .none,
+          localIdentifier: identifier
+        )
+      )
+    }
+    return ResolvedAsset(granted)
+  }
+
+  @Sendable
+  private func takeResult(_ result: HandoffResult) async throws(RPCMessage.Failure) {
+    let entry = held.entry(of: result.state)
+    do {
+      try await parts.results.take(result, from: settings)
+      entry?.end()
+    } catch let error as ResultError {
+      // What comes too late ends the work on it all the same.
+      if Self.saysItIsOver(error) { entry?.end() }
+      throw .refused(error)
+    } catch {
+      // Not recorded: the receiver keeps it and sends it again.
+      parts.logger.error(
+        "A result could not be recorded",
+        [.destination: settings.name.text, .error: "\(error)"]
+      )
+      throw RPCMessage.Failure(code: -32_002, message: "not recorded; send it again later")
+    }
+  }
+
+  @Sendable
+  private func takeMalformed(_ state: StateToken?, _ error: ProtocolError) async {
+    guard let state, let entry = held.entry(of: state) else { return }
+    do {
+      try await parts.results.fail(
+        entry.id,
+        ResultError(.malformedResult, error.message, effect: .unknown),
+        side: .receiver,
+        retry: nil
+      )
+      entry.end()
+    } catch {
+      logFailure(entry.id, error)
+    }
+  }
+}
