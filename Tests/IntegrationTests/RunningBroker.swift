@@ -72,6 +72,14 @@ final class RunningBroker: Sendable {
     return String(decoding: bytes.suffix(3000), as: UTF8.self)
   }
 
+  /// Everything that the broker has logged.
+  var wholeLog: String {
+    get throws {
+      let bytes = try FileDescriptor.open(log, O_RDONLY).readAll(limit: 1 << 28)
+      return String(decoding: bytes, as: UTF8.self)
+    }
+  }
+
   /// Runs one command with this broker's configuration.
   func command(_ words: [BytePath]) async throws -> Ended {
     let (outReading, outWriting) = try FileDescriptor.pipe()
