@@ -99,6 +99,41 @@ struct BoxTests {
     }
   }
 
+  @Test("no receipt tells of content that its path does not hold any more", .timeLimit(.minutes(1)))
+  func superseded() async throws {
+    try await withBox(command: "cat $HANDOFF_WORK/gate") { scene in
+      let gate = scene.broker.root.appending("state/work/social/gate")
+      try checked("mkfifo", gate) { mkfifo(gate.nulTerminated, 0o600) }
+      try Self.tick(scene, "cut.mp4")
+      try scene.write(try await Scene.video(9), to: "cut.mp4")
+      _ = try await scene.broker.wait("handoffs") {
+        $0.elements.contains { $0["destination"]?.text == "social" }
+      }
+      try scene.write(try await Scene.video(10), to: "cut.mp4")
+      _ = try await scene.broker.wait("assets") { $0.elements.count == 2 }
+      // The first version is published only now, when its path holds the second.
+      let opened = try await BlockingThread("gate").run { () throws(SystemError) in
+        try FileDescriptor.open(gate, O_WRONLY)
+      }
+      try opened.close()
+      let handoffs = try await scene.broker.wait("handoffs") {
+        $0.elements.contains {
+          $0["destination"]?.text == "social" && $0["status"]?.text == "succeeded"
+        }
+      }
+      #expect(await scene.broker.end(SIGTERM) == .exited(0))
+      let published = handoffs.elements.first { $0["destination"]?.text == "social" }
+      let first = try #require(published?["local_identifiers"]?.elements.first?.text)
+      let receipt = scene.exports.appending("cut.mp4.handoff.json")
+      if try FileStatus.of(receipt) != nil {
+        let bytes = try FileDescriptor.open(receipt, O_RDONLY).readAll(limit: 1 << 20)
+        let told = try WireCoder.decode(JSONValue.self, from: bytes)
+        let isAboutFirst = told["local_identifier"]?.text == first
+        #expect(!isAboutFirst || told["destinations"]?["social"]?["state"]?.text != "published")
+      }
+    }
+  }
+
   @Test("a sidecar that is still being written holds its export", .timeLimit(.minutes(1)))
   func halfBox() async throws {
     try await withBox(exit: 0) { scene in
@@ -122,13 +157,21 @@ struct BoxTests {
     starting: Bool = true,
     _ body: nonisolated(nonsending) (Scene) async throws -> Void
   ) async throws {
+    try await withBox(command: "exit \(exit)", starting: starting, body)
+  }
+
+  private func withBox(
+    command: String,
+    starting: Bool = true,
+    _ body: nonisolated(nonsending) (Scene) async throws -> Void
+  ) async throws {
     let destinations = """
       [destination.keep]
       transport = "exec"
       command = ["/bin/true"]
       [destination.social]
       transport = "exec"
-      command = ["/bin/sh", "-c", "exit \(exit)"]
+      command = ["/bin/sh", "-c", "\(command)"]
       """
     let text = Scene.configuration(
       folder: "sync_publish_to = [\"social\"]",
