@@ -245,6 +245,18 @@ struct ConfigurationTests {
     #expect(configuration.unsupportedProblems.isEmpty)
   }
 
+  @Test(
+    "a rule of a folder that is not built yet is named, never ignored",
+    arguments: ["existing = \"ignore\"", "watch = \"poll\"", "sidecar_wait = \"5s\""]
+  )
+  func unbuiltRule(line: String) throws {
+    let configuration = try decode("[[drop_folder]]\npath = \"exports\"\n\(line)\n")
+    let problems = configuration.unsupportedProblems.map(\.description)
+    let key = try #require(line.split(separator: " ").first)
+    #expect(problems.count == 1)
+    #expect(problems.first?.contains("drop_folder[0].\(key)") == true)
+  }
+
   @Test("effective settings are a configuration with the same meaning")
   func effective() throws {
     let first = try decode(SampleConfiguration.text)
