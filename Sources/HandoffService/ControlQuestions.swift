@@ -32,10 +32,9 @@ struct ControlQuestions: Sendable {
       try WireCoder.value(try await send(WireCoder.document(SendParameters.self, from: parameters)))
     case .wait:
       try WireCoder.value(try await wait(WireCoder.document(WaitParameters.self, from: parameters)))
-    case .cancel, .retry, .adopt:
-      try WireCoder.value(
-        try await decide(method, WireCoder.document(WaitParameters.self, from: parameters))
-      )
+    case .cancel: try await decide(parameters, ledger.cancel)
+    case .retry: try await decide(parameters, ledger.retry)
+    case .adopt: try await decide(parameters, ledger.adopt)
     }
   }
 
@@ -84,9 +83,7 @@ struct ControlQuestions: Sendable {
   }
 
   private func wait(_ parameters: WaitParameters) async throws -> HandoffReport {
-    guard let id = Handoff.ID(parameters.handoffID) else {
-      throw ControlError(.notFound, "there is no handoff \(parameters.handoffID)")
-    }
+    let id = try handoffID(parameters)
     return try await changes.wait(for: id) {
       guard let handoff = try await ledger.handoff(id) else {
         throw ControlError(.notFound, "there is no handoff \(id)")
@@ -96,23 +93,23 @@ struct ControlQuestions: Sendable {
     }
   }
 
-  /// A person's decision about one handoff.
-  private func decide(
-    _ method: ControlMethod,
-    _ parameters: WaitParameters
-  ) async throws -> HandoffReport {
+  private func handoffID(_ parameters: WaitParameters) throws -> Handoff.ID {
     guard let id = Handoff.ID(parameters.handoffID) else {
       throw ControlError(.notFound, "there is no handoff \(parameters.handoffID)")
     }
+    return id
+  }
+
+  /// A person's decision about one handoff.
+  private func decide(
+    _ parameters: JSONValue?,
+    _ move: (Handoff.ID) async throws -> Handoff
+  ) async throws -> JSONValue {
+    let id = try handoffID(WireCoder.document(WaitParameters.self, from: parameters))
     do {
-      let handoff: Handoff =
-        switch method {
-        case .cancel: try await ledger.cancel(id)
-        case .retry: try await ledger.retry(id)
-        case .adopt, .status, .why, .importFile, .send, .wait: try await ledger.adopt(id)
-        }
+      let handoff = try await move(id)
       await results.follow(handoff)
-      return HandoffReport(handoff)
+      return try WireCoder.value(HandoffReport(handoff))
     } catch let error as LedgerError {
       throw ControlError(error.isAboutNothing ? .notFound : .refused, error.description)
     }

@@ -44,17 +44,8 @@ struct HandImport: Sendable {
       identity: identity,
       seenAt: now()
     )
-    var asset = Asset(
-      digest: resource.digest,
-      size: resource.size,
-      facts: facts,
-      importedAt: sighting.seenAt,
-      sources: [sighting]
-    )
-    if resource.method == .alreadyPresent {
-      asset = try await library.record(of: asset.digest)?.seen(at: sighting) ?? asset
-    }
-    try await library.writeRecord(asset)
+    let asset = try await AssetIntake(library: library, logger: logger)
+      .asset(of: resource, facts: facts, seen: sighting)
     let record = try await ledger.recordImport(asset: asset, sighting: sighting, orders: [])
     logger.notice(
       "Imported by hand",

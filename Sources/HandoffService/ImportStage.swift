@@ -87,23 +87,8 @@ struct ImportStage: Sendable {
       identity: export.identity,
       seenAt: now()
     )
-    var asset = Asset(
-      digest: resource.digest,
-      size: resource.size,
-      facts: export.facts,
-      importedAt: sighting.seenAt,
-      sources: [sighting]
-    )
-    if resource.method == .alreadyPresent {
-      asset = try await library.record(of: asset.digest)?.seen(at: sighting) ?? asset
-    }
-    if let damaged = resource.setAside {
-      logger.error(
-        "A damaged object was set aside and replaced by the export's bytes",
-        [.assetID: asset.localIdentifier.text, .path: damaged.displayText]
-      )
-    }
-    try await library.writeRecord(asset)
+    let asset = try await AssetIntake(library: library, logger: logger)
+      .asset(of: resource, facts: export.facts, seen: sighting)
     let route = FolderRoute(
       export: export.path,
       folder: export.folder,

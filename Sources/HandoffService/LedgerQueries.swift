@@ -3,7 +3,6 @@ package import HandoffControl
 package import HandoffCore
 package import HandoffProtocol
 import Ledger
-package import Paths
 
 /// Which handoffs to list; what is not set limits nothing.
 package struct HandoffFilter: Sendable {
@@ -58,14 +57,5 @@ package struct LedgerQueries: Sendable {
   /// All that have not ended, newest first.
   package func openHandoffs() async throws -> [HandoffReport] {
     try await handoffs(HandoffFilter()).filter { !$0.status.isFinal }
-  }
-
-  /// The asset that a path held when it was last seen.
-  package func identifier(lastSightedAt path: BytePath) async throws -> LocalIdentifier? {
-    try await ledger?.identifier(lastSightedAt: path)
-  }
-
-  package func close() async throws {
-    try await ledger?.close()
   }
 }

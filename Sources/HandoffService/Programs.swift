@@ -26,7 +26,6 @@ package struct Programs: Sendable {
     return BytePath((0..<count).map { UInt8(bitPattern: buffer[$0]) })
   }
 
-  package var handoff: BytePath { folder.appending("handoff") }
   package var probe: BytePath { folder.appending("handoff-probe") }
 }
 

@@ -5,8 +5,6 @@ package struct ServiceError: Error, Hashable, Sendable, CustomStringConvertible 
     case alreadyRunning
     /// The configuration names what this build cannot do.
     case unsupported
-    /// A program or folder that must be there is not.
-    case missing
   }
 
   package let code: Code

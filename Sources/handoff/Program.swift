@@ -27,7 +27,6 @@ enum Program {
     switch error.code {
     case .alreadyRunning: .unavailable
     case .unsupported: .usage
-    case .missing: .failed
     }
   }
 
