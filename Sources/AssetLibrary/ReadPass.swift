@@ -21,6 +21,8 @@ struct ReadPass {
   var isStillGood: @Sendable () -> Bool = { true }
   /// The file is the library's own, so a failed read is the library's failure.
   var isStored = false
+  /// Told of each piece that was read, in bytes; may block to read slower.
+  var onRead: @Sendable (Int) -> Void = { _ in }
 
   /// Where a copy goes.
   struct Target {
@@ -66,6 +68,7 @@ struct ReadPass {
       let count = Int(min(rest, Int64(buffer.count)))
       sha.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
       rest -= Int64(count)
+      onRead(count)
     }
   }
 
@@ -95,6 +98,7 @@ struct ReadPass {
         }
       }
       offset += Int64(count)
+      onRead(count)
     }
   }
 

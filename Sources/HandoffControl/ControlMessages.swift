@@ -11,6 +11,11 @@ package enum ControlMethod: String, Sendable, CaseIterable {
   case cancel
   case retry
   case adopt
+  case fsck
+  case fsckProgress = "fsck_progress"
+  case fsckStop = "fsck_stop"
+  case gc
+  case resumeHandoffs = "resume_handoffs"
 }
 
 /// The parameters of `why`: a path, absolute.

@@ -67,6 +67,8 @@ package struct StatusReport: Codable, Sendable {
   package var counts: [String: Int]
   /// Handoffs that wait for a person.
   package var needsPerson: [HandoffReport]
+  /// Null from a broker that is older than the question.
+  @OrNull package var library: LibraryReport?
 
   package init(
     version: String,
@@ -84,6 +86,7 @@ package struct StatusReport: Codable, Sendable {
     self.destinations = destinations
     self.counts = counts
     self.needsPerson = needsPerson
+    self.library = nil
   }
 
   private enum CodingKeys: String, CodingKey {
@@ -94,5 +97,6 @@ package struct StatusReport: Codable, Sendable {
     case destinations
     case counts
     case needsPerson = "needs_person"
+    case library
   }
 }

@@ -44,12 +44,19 @@ extension Broker {
     let library = try await AssetLibrary.open(
       at: configuration.library.path,
       logger: logger,
-      whenMissing: hasAssets ? .refuse : .create
+      whenMissing: hasAssets ? .wait : .create
     )
+    if await !library.isAvailable() {
+      logger.error(
+        "The library is away: everything that needs it waits",
+        [.path: configuration.library.path.displayText]
+      )
+    }
     var firstSeen: [BytePath: Timestamp] = [:]
     for folder in configuration.dropFolders {
       firstSeen[folder.path] = try await ledger.firstSeen(folder: folder.path)
     }
+    let stop = StopState()
     let opened = OpenedParts(
       configuration: configuration,
       state: state,
@@ -58,7 +65,7 @@ extension Broker {
       probe: MediaProbe(executable: programs.probe, logger: logger),
       leases: try await LeaseKeeper(),
       dispatch: dispatch,
-      stop: StopState(),
+      stop: stop,
       host: try await receiverHost(configuration, state, programs, environment, logger),
       logger: logger,
       firstSeen: firstSeen,
@@ -66,6 +73,14 @@ extension Broker {
         ledger: ledger,
         folders: Set(configuration.dropFolders.map(\.path)),
         files: BlockingThread("receipts"),
+        logger: logger
+      ),
+      hold: HandoffHold(before: try await ledger.note(.rebuilt)),
+      desk: CheckDesk(
+        library: library,
+        ledger: ledger,
+        stop: stop,
+        now: SystemClock.now,
         logger: logger
       )
     )

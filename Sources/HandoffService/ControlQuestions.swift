@@ -17,6 +17,7 @@ struct ControlQuestions: Sendable {
   let changes: ChangeBroadcast
   let results: ResultStage
   let delivery: DeliveryPreparation
+  let care: CareQuestions
   let now: @Sendable () -> Timestamp
 
   func answer(_ method: ControlMethod, _ parameters: JSONValue?) async throws -> JSONValue {
@@ -35,6 +36,8 @@ struct ControlQuestions: Sendable {
     case .cancel: try await decide(parameters, ledger.cancel)
     case .retry: try await decide(parameters, ledger.retry)
     case .adopt: try await decide(parameters, ledger.adopt)
+    case .fsck, .fsckProgress, .fsckStop, .gc, .resumeHandoffs:
+      try await care.answer(method, parameters)
     }
   }
 
@@ -61,7 +64,7 @@ struct ControlQuestions: Sendable {
       needsPerson += try await ledger.handoffs(status: status, limit: 100)
     }
     let candidates = await watcher.candidates()
-    return StatusReport(
+    var report = StatusReport(
       version: Version.text,
       pid: getpid(),
       folders: await watcher.folders().map(StatusReport.Folder.init),
@@ -80,6 +83,8 @@ struct ControlQuestions: Sendable {
       counts: counts.shown,
       needsPerson: needsPerson.map(HandoffReport.init)
     )
+    report.library = try await care.libraryReport()
+    return report
   }
 
   private func wait(_ parameters: WaitParameters) async throws -> HandoffReport {

@@ -20,6 +20,7 @@ struct ImportStage: Sendable {
   let reserve: LibrarySettings.Reserve
   /// When each drop folder was seen for the first time.
   let firstSeen: [BytePath: Timestamp]
+  let hold: HandoffHold
   let now: @Sendable () -> Timestamp
   let logger: Logger
 
@@ -36,6 +37,9 @@ struct ImportStage: Sendable {
     }
     return identifier
   }
+
+  /// How soon a library that is away is looked for again.
+  private static let libraryWait: Duration = .seconds(3)
 
   func take(_ export: SettledExport) async -> ImportOutcome {
     let sidecar: SidecarReader.Found?
@@ -95,10 +99,12 @@ struct ImportStage: Sendable {
       sidecar: sidecar?.sidecar,
       wasThereBefore: wasThereBefore(export)
     )
+    let isHeld = hold.holds(export.identity, of: asset)
+    let orders = isHeld ? [] : route.orders(for: [asset.localIdentifier])
     let record = try await ledger.recordImport(
       asset: asset,
       sighting: sighting,
-      orders: route.orders(for: [asset.localIdentifier]).map { order in
+      orders: orders.map { order in
         var order = order
         order.publishAt = route.publishAt?.inHostZone
         return order
@@ -113,6 +119,12 @@ struct ImportStage: Sendable {
         .sha256: asset.digest.hex, .size: String(asset.size), .detail: "\(resource.method)",
       ]
     )
+    if isHeld {
+      logger.warning(
+        "Recorded without handoffs: the export is older than the rebuild of the ledger",
+        [.exportPath: export.path.displayText, .assetID: record.localIdentifier.text]
+      )
+    }
     await originals.imported(asset, from: sighting, in: export.folder)
     if sidecar != nil { receipts.mark(record.localIdentifier) }
     return record.localIdentifier
@@ -143,6 +155,13 @@ struct ImportStage: Sendable {
   /// Nothing is lost by a failure: the export stays where it is, and the attempt is made again.
   private func failure(_ error: any Error) -> ImportOutcome {
     let code = (error as? LibraryError)?.code
+    if code == .unavailable {
+      return .held(
+        reason: "library_unavailable: \(library.path) is not mounted; the import waits for it",
+        state: .importing,
+        upTo: Self.libraryWait
+      )
+    }
     return .failed(
       reason: "\(error)",
       state: code == .noSpace ? .noSpace : code == .sourceUnreadable ? .unreadable : .importing,

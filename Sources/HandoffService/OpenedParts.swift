@@ -24,6 +24,9 @@ struct OpenedParts: Sendable {
   let logger: Logger
   let firstSeen: [BytePath: Timestamp]
   let receipts: ReceiptStage
+  let hold: HandoffHold
+  let desk: CheckDesk
+  let urgent = UrgentReadings()
   let changes = ChangeBroadcast()
   let files = BlockingThread("files")
 
@@ -56,6 +59,14 @@ struct OpenedParts: Sendable {
         changes: changes,
         results: results,
         delivery: delivery,
+        care: CareQuestions(
+          library: library,
+          ledger: ledger,
+          desk: desk,
+          hold: hold,
+          now: SystemClock.now,
+          logger: logger
+        ),
         now: SystemClock.now
       ),
       stop: stop,
@@ -79,6 +90,7 @@ struct OpenedParts: Sendable {
       receipts: receipts,
       reserve: configuration.library.reserve,
       firstSeen: firstSeen,
+      hold: hold,
       now: SystemClock.now,
       logger: logger
     )
@@ -116,6 +128,7 @@ struct OpenedParts: Sendable {
       folders: Dictionary(configuration.destinations.map { ($0.name, $0.folders) }) { first, _ in
         first
       },
+      objects: ObjectGuard(library: library, ledger: ledger, urgent: urgent, logger: logger),
       now: SystemClock.now,
       logger: logger
     )
@@ -158,15 +171,29 @@ struct OpenedParts: Sendable {
       ),
       expiry: ExpiryStage(ledger: ledger, results: results, stop: stop, logger: logger),
       receipts: receipts,
+      verification: verification,
+      check: desk,
       exec: exec,
       plugins: plugins
+    )
+  }
+
+  private var verification: VerificationStage {
+    VerificationStage(
+      library: library,
+      ledger: ledger,
+      interval: configuration.library.verifyEvery,
+      urgent: urgent,
+      stop: stop,
+      now: SystemClock.now,
+      logger: logger
     )
   }
 
   private func launch(_ settings: DestinationSettings) async throws -> ReceiverLaunch {
     let work = state.work(settings.name)
     try Directory.create(work, permissions: 0o700)
-    let grants = try await library.grantsFolder(destination: settings.name)
+    let grants = library.grantsPath(destination: settings.name)
     return ReceiverLaunch(
       settings: settings,
       host: host,
@@ -220,6 +247,7 @@ struct OpenedParts: Sendable {
     )
     return PluginStage(
       launch: launch,
+      library: library,
       parts: parts,
       health: health,
       stop: stop,

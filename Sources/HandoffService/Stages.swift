@@ -3,6 +3,8 @@ struct Stages: Sendable {
   let recovery: RecoveryStage
   let expiry: ExpiryStage
   let receipts: ReceiptStage
+  let verification: VerificationStage
+  let check: CheckDesk
   let exec: [ExecStage]
   let plugins: [PluginStage]
 }

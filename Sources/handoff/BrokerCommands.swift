@@ -31,6 +31,7 @@ extension Command {
         ]
       }
     )
+    if let library = report.library { show(library) }
     Terminal.table(
       ["FOLDER", "MODE", "WATCHES", "CANDIDATES", "NOTE"],
       report.folders.map {
@@ -56,6 +57,25 @@ extension Command {
       }
     )
     return .done
+  }
+
+  private static func show(_ library: LibraryReport) {
+    var notes: [String] = []
+    if library.damaged > 0 { notes.append("\(library.damaged) damaged: `handoff fsck` names them") }
+    if library.missing > 0 { notes.append("\(library.missing) missing") }
+    if let moment = library.handoffsHeldBefore {
+      notes.append("rebuilt: older exports than \(moment.rfc3339) are not handed off by themselves")
+    }
+    Terminal.table(
+      ["LIBRARY", "STATUS", "ASSETS", "SIZE", "LAST VERIFIED", "NOTE"],
+      [
+        [
+          BytePath(library.path).displayText, library.status, String(library.assets),
+          ProgressBar.size(library.bytes), library.lastVerifiedAt?.rfc3339 ?? "never",
+          notes.joined(separator: "; "),
+        ]
+      ]
+    )
   }
 
   /// The evidence for one file, or what a handoff waits for.

@@ -67,6 +67,8 @@ int clinux_open_folder_path(const char *path);
 // openat2(2) that follows no symbolic link and never leaves the directory.
 int clinux_open_beneath(int directory, const char *path, int flags, unsigned mode);
 int clinux_file_system_magic(int descriptor, int64_t *magic);
+// ioprio_set(2) of the calling thread: the idle class, or none of its own.
+int clinux_idle_disk_priority(int idle);
 
 // Leases, fcntl(2)
 
