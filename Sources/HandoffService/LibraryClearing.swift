@@ -46,8 +46,9 @@ struct LibraryClearing: Sendable {
     }
   }
 
-  /// A record is somebody's while the ledger has the asset, and for ever as a tombstone. One that cannot
-  /// be read is for a person.
+  /// A record is somebody's while the ledger has the asset, and for ever as a tombstone.
+  ///
+  /// One that cannot be read is for a person.
   private func isNobodysRecord(
     _ leftover: Leftover,
     _ status: Asset.Status?

@@ -89,7 +89,9 @@ package struct LibraryRebuild: Sendable {
   }
 
   /// What can still be read of it: the handoffs that had not ended, and the number after which new ones
-  /// begin. Where nothing can be read, that is the count of minutes since 1970, which no ledger reaches.
+  /// begin.
+  ///
+  /// Where nothing can be read, that is the count of minutes since 1970, which no ledger reaches.
   private func former(
     _ state: StateFolder,
     into report: inout RebuildReport
