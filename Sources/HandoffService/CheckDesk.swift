@@ -111,13 +111,9 @@ final class CheckDesk: Sendable {
       logger: logger
     )
     do {
-      try await check.run(job.parameters)
+      try await job.progress.failing { try await check.run(job.parameters) }
     } catch {
       logger.warning("A check of the library ended early", [.error: "\(error)"])
-      job.progress.change { report in
-        report.state = .failed
-        report.error = "\(error)"
-      }
     }
   }
 }

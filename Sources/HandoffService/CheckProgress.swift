@@ -51,6 +51,19 @@ package final class CheckProgress: Sendable {
     for listener in listeners { listener.signal() }
   }
 
+  /// Does work whose failure ends the report too, so that nobody follows it for ever.
+  func failing<Value>(_ work: () async throws -> Value) async throws -> Value {
+    do {
+      return try await work()
+    } catch {
+      change { report in
+        report.state = .failed
+        report.error = "\(error)"
+      }
+      throw error
+    }
+  }
+
   /// The report once it has changed or ended, or after some seconds as it is.
   package func next(after step: Int) async -> CheckReport {
     let signal = WakeSignal()

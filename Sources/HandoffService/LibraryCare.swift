@@ -50,32 +50,29 @@ package struct LibraryCare: Sendable {
     _ parameters: CheckParameters,
     progress: CheckProgress
   ) async throws -> CheckReport {
-    if let identifier = parameters.localIdentifier {
-      let known = try await ledger.objectKnowledge(of: identifier)
-      guard let known, known.status != .deleted else {
-        throw ControlError(.notFound, "there is no asset \(identifier)")
+    try await progress.failing {
+      if let identifier = parameters.localIdentifier {
+        let known = try await ledger.objectKnowledge(of: identifier)
+        guard let known, known.status != .deleted else {
+          throw ControlError(.notFound, "there is no asset \(identifier)")
+        }
       }
+      try await check(progress, parameters.bytesPerSecond).run(parameters)
     }
-    let check = LibraryCheck(
+    return progress.report
+  }
+
+  private func check(_ progress: CheckProgress, _ rate: Int64?) -> LibraryCheck {
+    LibraryCheck(
       library: library,
       ledger: ledger,
       progress: progress,
-      pace: ReadPace(bytesPerSecond: parameters.bytesPerSecond) { progress.read($0) },
+      pace: ReadPace(bytesPerSecond: rate) { progress.read($0) },
       // No import runs: the lock is held.
       settled: .zero,
       now: SystemClock.now,
       logger: logger
     )
-    do {
-      try await check.run(parameters)
-    } catch {
-      progress.change { report in
-        report.state = .failed
-        report.error = "\(error)"
-      }
-      throw error
-    }
-    return progress.report
   }
 
   /// Removes what is nobody's.

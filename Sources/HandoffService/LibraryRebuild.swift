@@ -41,6 +41,10 @@ package struct LibraryRebuild: Sendable {
   /// - Throws: ``ServiceError`` while a broker runs; ``ControlError`` with `refused` for a ledger that is
   ///   sound, and with `unavailable` while the library is away.
   package func run() async throws -> RebuildReport {
+    try await progress.failing { try await rebuild() }
+  }
+
+  private func rebuild() async throws -> RebuildReport {
     let state = StateFolder(configuration.broker.state)
     try Directory.create(state.path, permissions: 0o700)
     let lock = try BrokerLock(state)
