@@ -65,8 +65,10 @@ package struct StatusReport: Codable, Sendable {
   package var candidates: [WhyReport]
   package var destinations: [Destination]
   package var counts: [String: Int]
-  /// Handoffs that wait for a person.
-  package var needsPerson: [HandoffReport]
+  /// Handoffs that wait for a person, and notices that were given up.
+  package var needsPerson: [NeedsPerson]
+  /// The oldest notices that wait for their next try.
+  package var notices: [NoticeReport]
 
   package init(
     version: String,
@@ -75,7 +77,8 @@ package struct StatusReport: Codable, Sendable {
     candidates: [WhyReport],
     destinations: [Destination],
     counts: [String: Int],
-    needsPerson: [HandoffReport]
+    needsPerson: [NeedsPerson],
+    notices: [NoticeReport]
   ) {
     self.version = version
     self.pid = pid
@@ -84,6 +87,7 @@ package struct StatusReport: Codable, Sendable {
     self.destinations = destinations
     self.counts = counts
     self.needsPerson = needsPerson
+    self.notices = notices
   }
 
   private enum CodingKeys: String, CodingKey {
@@ -94,5 +98,6 @@ package struct StatusReport: Codable, Sendable {
     case destinations
     case counts
     case needsPerson = "needs_person"
+    case notices
   }
 }

@@ -1,4 +1,5 @@
 import AssetLibrary
+import Callbacks
 import Destinations
 import DropFolders
 import HandoffConfig
@@ -19,6 +20,8 @@ struct OpenedParts: Sendable {
   let probe: MediaProbe
   let leases: LeaseKeeper
   let dispatch: DispatchSignals
+  let notices: NoticeSignals
+  let callbacks: CallbackHost
   let stop: StopState
   let host: ReceiverHost
   let logger: Logger
@@ -28,8 +31,11 @@ struct OpenedParts: Sendable {
   let files = BlockingThread("files")
 
   func broker(_ lock: BrokerLock) async throws -> Broker {
-    let health = configuration.destinations.map { DestinationHealth($0.name) }
-    let watcher = makeWatcher()
+    let troubles = makeTroubles()
+    let health = configuration.destinations.map { settings in
+      DestinationHealth(settings.name) { troubles.tell(settings.name, $0) }
+    }
+    let watcher = makeWatcher(troubles)
     return Broker(
       configuration: configuration,
       state: state,
@@ -38,7 +44,7 @@ struct OpenedParts: Sendable {
       library: library,
       probe: probe,
       watcher: watcher,
-      stages: try await makeStages(health),
+      stages: try await makeStages(health, troubles),
       questions: ControlQuestions(
         configuration: configuration,
         ledger: ledger,
@@ -65,7 +71,20 @@ struct OpenedParts: Sendable {
 
   // MARK: Before the import
 
-  private func makeWatcher() -> DropFolderWatcher {
+  private func makeTroubles() -> TroubleStage {
+    TroubleStage(
+      TroubleStage.Parts(
+        alert: configuration.broker.alert,
+        folders: Dictionary(configuration.dropFolders.map { ($0.path, $0) }) { first, _ in first },
+        ledger: ledger,
+        stop: stop,
+        now: SystemClock.now,
+        logger: logger
+      )
+    )
+  }
+
+  private func makeWatcher(_ troubles: TroubleStage) -> DropFolderWatcher {
     let intake = ImportStage(
       library: library,
       ledger: ledger,
@@ -91,7 +110,10 @@ struct OpenedParts: Sendable {
         probe: { [probe] file, size in await probe.verdict(for: file, size: size) },
         known: { path, identity in try await intake.known(path, identity) },
         importer: { export in await intake.take(export) },
-        observer: { change in narrator.tell(change) },
+        observer: { change in
+          narrator.tell(change)
+          troubles.tell(change)
+        },
         now: SystemClock.now
       ),
       logger: logger
@@ -132,7 +154,25 @@ struct OpenedParts: Sendable {
     )
   }
 
-  private func makeStages(_ health: [DestinationHealth]) async throws -> Stages {
+  private var noticeStage: NoticeStage {
+    let loops = configuration.callbacks.values.map { settings in
+      NoticeLoop(
+        callback: settings.id,
+        delivery: CallbackDelivery(settings, host: callbacks, logger: logger),
+        ledger: ledger,
+        signal: notices[settings.id] ?? WakeSignal(),
+        stop: stop,
+        now: SystemClock.now,
+        logger: logger
+      )
+    }
+    return NoticeStage(loops: loops, ledger: ledger, stop: stop, logger: logger)
+  }
+
+  private func makeStages(
+    _ health: [DestinationHealth],
+    _ troubles: TroubleStage
+  ) async throws -> Stages {
     var exec: [ExecStage] = []
     var plugins: [PluginStage] = []
     for (settings, health) in zip(configuration.destinations, health) {
@@ -158,6 +198,8 @@ struct OpenedParts: Sendable {
       ),
       expiry: ExpiryStage(ledger: ledger, results: results, stop: stop, logger: logger),
       receipts: receipts,
+      notices: noticeStage,
+      troubles: troubles,
       exec: exec,
       plugins: plugins
     )

@@ -44,9 +44,10 @@ extension LedgerError {
   /// What was asked for is not there, as opposed to not being allowed.
   var isAboutNothing: Bool {
     switch self {
-    case .unknownAsset, .unknownHandoff: true
+    case .unknownAsset, .unknownHandoff, .unknownNotice: true
     case .notLocal, .missing, .vanished, .damaged, .unusable, .cut, .keyLost, .identifierCollision,
-      .assetDeleted, .leaseLost, .keyReused, .alreadySucceeded, .malformedOrder, .illegal:
+      .assetDeleted, .leaseLost, .keyReused, .alreadySucceeded, .malformedOrder,
+      .noticeNotFailed, .illegal:
       false
     }
   }

@@ -3,6 +3,8 @@ struct Stages: Sendable {
   let recovery: RecoveryStage
   let expiry: ExpiryStage
   let receipts: ReceiptStage
+  let notices: NoticeStage
+  let troubles: TroubleStage
   let exec: [ExecStage]
   let plugins: [PluginStage]
 }

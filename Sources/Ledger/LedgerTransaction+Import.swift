@@ -29,6 +29,7 @@ extension LedgerTransaction {
   func setStatus(_ status: Asset.Status, of asset: Int64) throws {
     try connection.run(Self.updateStatus, [.text(status.rawValue), .integer(asset)])
     try record(Event(at: now, kind: "asset_\(status.rawValue)", asset: asset))
+    try tell(status, of: asset)
   }
 
   /// Records where an asset was seen, and returns the asset that the path held before.

@@ -35,6 +35,9 @@ extension Command {
       guard let id = arguments.operands.first else {
         throw CommandFailure(.usage, "handoff \(name): which handoff?")
       }
+      if Notice.ID(id.lossyText) != nil, method != .adopt {
+        return try await decideNotice(arguments, method, id.lossyText)
+      }
       let report = try await BrokerConnection.ask(
         ConfigurationFile.load(arguments),
         method,
@@ -48,5 +51,25 @@ extension Command {
       }
       return .done
     }
+  }
+
+  /// A notice that was given up is tried again, or counts as seen.
+  private static func decideNotice(
+    _ arguments: ParsedArguments,
+    _ method: ControlMethod,
+    _ id: String
+  ) async throws -> ExitCode {
+    let report = try await BrokerConnection.ask(
+      ConfigurationFile.load(arguments),
+      method,
+      WaitParameters(handoffID: id),
+      as: NoticeReport.self
+    )
+    if arguments.has("json") {
+      try Terminal.json(report)
+    } else {
+      Terminal.out("\(report.id) \(report.callbackID) \(report.state.rawValue)")
+    }
+    return .done
   }
 }
