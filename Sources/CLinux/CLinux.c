@@ -14,7 +14,6 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -391,8 +390,6 @@ int clinux_pipe(int pair[2]) { return pipe2(pair, O_CLOEXEC); }
 int clinux_unread(int descriptor, int *count) { return ioctl(descriptor, FIONREAD, count); }
 
 int clinux_is_open(int descriptor) { return fcntl(descriptor, F_GETFD) != -1; }
-
-int clinux_memory_file(const char *name) { return memfd_create(name, MFD_CLOEXEC); }
 
 void clinux_keep_memory(void) {
   mallopt(M_MMAP_THRESHOLD, 4 << 20);
