@@ -71,19 +71,6 @@ struct OpenedParts: Sendable {
 
   // MARK: Before the import
 
-  private func makeTroubles() -> TroubleStage {
-    TroubleStage(
-      TroubleStage.Parts(
-        alert: configuration.broker.alert,
-        folders: Dictionary(configuration.dropFolders.map { ($0.path, $0) }) { first, _ in first },
-        ledger: ledger,
-        stop: stop,
-        now: SystemClock.now,
-        logger: logger
-      )
-    )
-  }
-
   private func makeWatcher(_ troubles: TroubleStage) -> DropFolderWatcher {
     let intake = ImportStage(
       library: library,
@@ -152,21 +139,6 @@ struct OpenedParts: Sendable {
       changes: changes,
       logger: logger
     )
-  }
-
-  private var noticeStage: NoticeStage {
-    let loops = configuration.callbacks.values.map { settings in
-      NoticeLoop(
-        callback: settings.id,
-        delivery: CallbackDelivery(settings, host: callbacks, logger: logger),
-        ledger: ledger,
-        signal: notices[settings.id] ?? WakeSignal(),
-        stop: stop,
-        now: SystemClock.now,
-        logger: logger
-      )
-    }
-    return NoticeStage(loops: loops, ledger: ledger, stop: stop, logger: logger)
   }
 
   private func makeStages(

@@ -90,17 +90,36 @@ struct NoticeTests {
     }
   }
 
-  @Test("an id that is not configured is refused before anything is made", .timeLimit(.minutes(1)))
+  @Test(
+    "Case 89: only a configured id says where to tell, never an address of the request",
+    .timeLimit(.minutes(1))
+  )
   func unknownCallback() async throws {
+    let addresses: [BytePath] = [
+      "nobody", "https://evil.example", "//evil.example", "/\\evil.example", "javascript:alert(1)",
+      "file:///etc/passwd", "https://good.example@evil.example", "editor\r\nHost: evil.example",
+      BytePath(String(repeating: "a", count: 10_000)), "../editor", "EDITOR",
+    ]
     try await NoticeScene.run(editor: "cat >> \"$1\"") { scene in
       let path = scene.broker.root.appending("by hand.mp4")
       try DurableFile.write(try await Scene.video(1), to: path)
-      let sent = try await scene.broker.command(
-        ["send", path, "--to", "ok", "--callback", "nobody"]
-      )
-      #expect(sent.code == 4)
-      #expect(sent.errors.contains("callback_unknown"))
+      for address in addresses {
+        let sent = try await scene.broker.command(
+          ["send", path, "--to", "ok", "--callback", address]
+        )
+        #expect(sent.code == 4, "\(address)")
+        #expect(sent.errors.contains("callback_unknown"), "\(address)")
+      }
       #expect(try await scene.broker.json("handoffs").elements.isEmpty)
+
+      // An address in a result is text like any other.
+      let asset = try #require(
+        try await scene.broker.json("assets").elements.first?["local_identifier"]?.text
+      )
+      let id = try await scene.send(asset, to: "ok", key: "--title; touch owned")
+      let told = try await scene.told(.editor) { $0.count == 1 }[0]
+      #expect(told["handoff_id"]?.text == id)
+      #expect(told["key"]?.text == "--title; touch owned")
     }
   }
 
@@ -184,6 +203,47 @@ struct NoticeTests {
       #expect(told.map { $0["kind"]?.text } == ["low_space", "refused_export"])
     }
   }
+
+  @Test("a destination that cannot be kept up is told to the alert once", .timeLimit(.minutes(2)))
+  func destinationDown() async throws {
+    let broken = """
+      [destination.broken]
+      transport = "plugin"
+      command = ["/bin/false"]
+
+      """
+    try await NoticeScene.run(editor: "cat >> \"$1\"", more: broken) { scene in
+      let told = try await scene.told(.ops) { !$0.isEmpty }
+      #expect(told.map { $0["kind"]?.text } == ["destination_down"])
+      #expect(told[0]["destination"]?.text == "broken")
+      #expect(told[0]["reason"]?.text?.isEmpty == false)
+      let status = try await scene.broker.json("status")
+      let broken = status["destinations"]?.elements.first { $0["name"]?.text == "broken" }
+      #expect(broken?["status"]?.text == "circuit_open")
+    }
+  }
+
+  @Test("a callback that hangs does not keep the broker from stopping", .timeLimit(.minutes(2)))
+  func hanging() async throws {
+    let script = "echo $$ > \"$1.pid\"; mv \"$1.pid\" \"$1.started\"; exec sleep 600"
+    try await NoticeScene.run(editor: script, handoff: "\"ok\"") { scene in
+      try scene.base.write(try await Scene.video(1), to: "cut.mp4")
+      let started = scene.path(.editor).addingSuffix(".started")
+      let found = try await poll(within: .seconds(40)) {
+        try FileStatus.of(started).map { _ in true }
+      }
+      try #require(found == true)
+      let moment = ContinuousClock.now
+      #expect(await scene.broker.end(SIGTERM) == .exited(0))
+      #expect(moment.duration(to: .now) < .seconds(25))
+      let bytes = try FileDescriptor.open(started, O_RDONLY).readAll(limit: 100)
+      let id = try #require(pid_t(String(decoding: bytes.dropLast(), as: UTF8.self)))
+      #expect(kill(id, 0) == -1)
+      // It is still to be told.
+      let handoff = try await scene.broker.json("show", "h1")
+      #expect(handoff["notices"]?.elements.map { $0["state"]?.text } == ["pending"])
+    }
+  }
 }
 
 /// A broker with a folder's callback that is a script, and an alert that is a file.
@@ -203,13 +263,14 @@ private struct NoticeScene {
     editor script: String,
     handoff: String = "",
     reserve: String = "1%",
+    more: String = "",
     _ body: nonisolated(nonsending) (NoticeScene) async throws -> Void
   ) async throws {
     try await Scene.run("", starting: false) { base in
       let scene = NoticeScene(base: base)
       let program = try base.script("editor", script)
       try DurableFile.write(
-        Array(scene.configuration(program, handoff: handoff, reserve: reserve).utf8),
+        Array((scene.configuration(program, handoff: handoff, reserve: reserve) + more).utf8),
         to: base.broker.config
       )
       try await base.broker.start()
