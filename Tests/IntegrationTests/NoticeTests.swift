@@ -112,7 +112,7 @@ struct NoticeTests {
       }
       #expect(try await scene.broker.json("handoffs").elements.isEmpty)
 
-      // An address in a result is text like any other.
+      // What a sender says of itself is text, wherever it is put in.
       let asset = try #require(
         try await scene.broker.json("assets").elements.first?["local_identifier"]?.text
       )
