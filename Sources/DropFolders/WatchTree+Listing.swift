@@ -129,7 +129,8 @@ extension WatchTree {
     do {
       guard let status = try FileStatus.of(name, in: place.file) else { return }
       guard status.kind == .regular else { return }
-      put(path, place.folder, .listed(status.identity))
+      let isRenamed = isMovedIn
+      put(path, place.folder, isRenamed ? .renamed(closedSince: false) : .listed(status.identity))
     } catch {
       skip(place.folder, path, error)
     }
