@@ -38,7 +38,7 @@ actor ExportExaminer {
     do {
       return try open(path, beneath: root)
     } catch {
-      return .found(.unreadable("\(error)"))
+      return .found(.unreadable(AccessRefusal.text(error, path)))
     }
   }
 
@@ -133,10 +133,7 @@ actor ExportExaminer {
     case EWOULDBLOCK:
       .openForWriting("another program holds a lease on it")
     default:
-      .unreadable(
-        "open \(path.displayText): \(error.reason) (owner \(seen.owner), group \(seen.group), mode "
-          + "\(String(seen.permissions, radix: 8)))"
-      )
+      .unreadable(AccessRefusal.text(error, path, seen))
     }
   }
 }

@@ -233,7 +233,8 @@ extension WatchTree {
   private func skip(_ folder: Int, _ path: BytePath, _ error: SystemError) {
     folders[folder].isListingComplete = false
     if [ENOENT, ENOTDIR].contains(error.errno) { return }
-    folders[folder].note(uncovered: "\(error)")
-    logger.warning("a folder is not covered", [.path: path.displayText, .error: "\(error)"])
+    let reason = AccessRefusal.text(error, path)
+    folders[folder].note(uncovered: reason)
+    logger.warning("a folder is not covered", [.path: path.displayText, .error: reason])
   }
 }

@@ -2,6 +2,7 @@ import DropFolders
 import HandoffControl
 import HandoffCore
 import HandoffProtocol
+import Ledger
 import Paths
 
 /// A person's wish that a file in a drop folder is judged again.

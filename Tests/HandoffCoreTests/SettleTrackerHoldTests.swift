@@ -70,7 +70,8 @@ struct SettleTrackerHoldTests {
     if let observation {
       bench.observe("a.mp4", observation)
     } else {
-      #expect(bench.tracker.judgeAgain(TrackerBench.path("a.mp4"), at: bench.moment))
+      let isTracked = bench.tracker.judgeAgain(TrackerBench.path("a.mp4"), at: bench.moment)
+      #expect(isTracked)
     }
     bench.now = .seconds(1)
     let look = try #require(bench.tracker.due(at: bench.moment, limit: 1).first)
