@@ -17,6 +17,7 @@ struct ControlQuestions: Sendable {
   let changes: ChangeBroadcast
   let results: ResultStage
   let delivery: DeliveryPreparation
+  let sidecars: SidecarReader
   let now: @Sendable () -> Timestamp
 
   func answer(_ method: ControlMethod, _ parameters: JSONValue?) async throws -> JSONValue {
@@ -34,15 +35,24 @@ struct ControlQuestions: Sendable {
       try WireCoder.value(try await wait(WireCoder.document(WaitParameters.self, from: parameters)))
     case .cancel: try await decide(parameters, ledger.cancel)
     case .retry: try await decide(parameters, ledger.retry)
+    case .retryFile:
+      try WireCoder.value(
+        try await judgeAgain(WireCoder.document(WhyParameters.self, from: parameters))
+      )
     case .adopt: try await decide(parameters, ledger.adopt)
     }
   }
 
   private func why(_ parameters: WhyParameters) async throws -> WhyReport {
     for path in [parameters.path, resolved(parameters.path)] {
-      if let report = await watcher.report(for: path) { return WhyReport(report) }
+      if let report = await watcher.explained(path) { return WhyReport(report) }
       if let identifier = try await ledger.identifier(lastSightedAt: path) {
-        return WhyReport(path, state: "imported", localIdentifier: identifier)
+        return WhyReport(
+          path,
+          state: "imported",
+          reason: try await lateSidecar(beside: path),
+          localIdentifier: identifier
+        )
       }
     }
     let isInside = configuration.dropFolders.contains { parameters.path.isInside($0.path) }
@@ -60,7 +70,7 @@ struct ControlQuestions: Sendable {
     for status in [HandoffStatus.outcomeUnknown, .needsUser] {
       needsPerson += try await ledger.handoffs(status: status, limit: 100)
     }
-    let candidates = await watcher.candidates()
+    let candidates = await watcher.explainedCandidates()
     return StatusReport(
       version: Version.text,
       pid: getpid(),

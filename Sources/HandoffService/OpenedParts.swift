@@ -56,6 +56,7 @@ struct OpenedParts: Sendable {
         changes: changes,
         results: results,
         delivery: delivery,
+        sidecars: sidecars,
         now: SystemClock.now
       ),
       stop: stop,
@@ -69,12 +70,7 @@ struct OpenedParts: Sendable {
     let intake = ImportStage(
       library: library,
       ledger: ledger,
-      sidecars: SidecarReader(
-        ledger: ledger,
-        leases: leases,
-        callbacks: Set(configuration.callbacks.keys),
-        files: files
-      ),
+      sidecars: sidecars,
       originals: originals,
       receipts: receipts,
       reserve: configuration.library.reserve,
@@ -87,6 +83,7 @@ struct OpenedParts: Sendable {
       folders: configuration.dropFolders,
       control: state.watchControl,
       keeper: leases,
+      firstSeen: firstSeen,
       surroundings: DropFolderWatcher.Surroundings(
         probe: { [probe] file, size in await probe.verdict(for: file, size: size) },
         known: { path, identity in try await intake.known(path, identity) },
@@ -95,6 +92,15 @@ struct OpenedParts: Sendable {
         now: SystemClock.now
       ),
       logger: logger
+    )
+  }
+
+  private var sidecars: SidecarReader {
+    SidecarReader(
+      ledger: ledger,
+      leases: leases,
+      callbacks: Set(configuration.callbacks.keys),
+      files: files
     )
   }
 

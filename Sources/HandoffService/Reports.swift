@@ -11,6 +11,7 @@ extension WhyReport {
       report.path,
       state: report.state.rawValue,
       reason: report.reason,
+      until: report.until,
       evidence: report.evidence,
       localIdentifier: report.localIdentifier
     )

@@ -88,10 +88,14 @@ extension Command {
     } else {
       let suffix = report.reason.map { ": \(BytePath($0).displayText)" } ?? ""
       Terminal.out("\(BytePath(report.path).displayText) is \(report.state)\(suffix)")
+      if let until = report.until { Terminal.out("it goes on by itself at \(until.rfc3339)") }
       Terminal.table(
         ["CHECK", "PASSED", "SINCE", "DETAIL"],
         report.evidence.map {
-          [$0.check.rawValue, $0.passed ? "yes" : "no", $0.since?.rfc3339 ?? "", $0.detail]
+          [
+            $0.check.rawValue, $0.pending == true ? "-" : $0.passed ? "yes" : "no",
+            $0.since?.rfc3339 ?? "", BytePath($0.detail).displayText,
+          ]
         }
       )
     }
