@@ -17,16 +17,25 @@ struct ControlQuestions: Sendable {
   let changes: ChangeBroadcast
   let results: ResultStage
   let delivery: DeliveryPreparation
+  let deletion: AssetDeletion
+  let originals: OriginalStage
   let now: @Sendable () -> Timestamp
 
-  func answer(_ method: ControlMethod, _ parameters: JSONValue?) async throws -> JSONValue {
+  func answer(
+    _ method: ControlMethod,
+    _ parameters: JSONValue?,
+    from peer: ControlPeer
+  ) async throws -> JSONValue {
     switch method {
     case .status: try WireCoder.value(try await status())
     case .why:
       try WireCoder.value(try await why(WireCoder.document(WhyParameters.self, from: parameters)))
     case .importFile:
       try WireCoder.value(
-        try await handImport.run(WireCoder.document(ImportParameters.self, from: parameters))
+        try await handImport.run(
+          WireCoder.document(ImportParameters.self, from: parameters),
+          from: peer
+        )
       )
     case .send:
       try WireCoder.value(try await send(WireCoder.document(SendParameters.self, from: parameters)))
@@ -35,6 +44,7 @@ struct ControlQuestions: Sendable {
     case .cancel: try await decide(parameters, ledger.cancel)
     case .retry: try await decide(parameters, ledger.retry)
     case .adopt: try await decide(parameters, ledger.adopt)
+    case .delete: try await delete(parameters, from: peer)
     }
   }
 
@@ -42,7 +52,12 @@ struct ControlQuestions: Sendable {
     for path in [parameters.path, resolved(parameters.path)] {
       if let report = await watcher.report(for: path) { return WhyReport(report) }
       if let identifier = try await ledger.identifier(lastSightedAt: path) {
-        return WhyReport(path, state: "imported", localIdentifier: identifier)
+        return WhyReport(
+          path,
+          state: "imported",
+          reason: try await reason(ofOriginal: path, of: identifier),
+          localIdentifier: identifier
+        )
       }
     }
     let isInside = configuration.dropFolders.contains { parameters.path.isInside($0.path) }
@@ -61,7 +76,7 @@ struct ControlQuestions: Sendable {
       needsPerson += try await ledger.handoffs(status: status, limit: 100)
     }
     let candidates = await watcher.candidates()
-    return StatusReport(
+    var report = StatusReport(
       version: Version.text,
       pid: getpid(),
       folders: await watcher.folders().map(StatusReport.Folder.init),
@@ -80,6 +95,8 @@ struct ControlQuestions: Sendable {
       counts: counts.shown,
       needsPerson: needsPerson.map(HandoffReport.init)
     )
+    report.originals = try await stayingOriginals()
+    return report
   }
 
   private func wait(_ parameters: WaitParameters) async throws -> HandoffReport {

@@ -12,11 +12,11 @@ extension Command {
     "end a handoff; what was not sent is not sent any more"
   )
 
-  /// Makes another attempt of a handoff that failed or whose outcome is unknown.
+  /// Makes another attempt of a handoff that failed, whose outcome is unknown, or that is held.
   static let retry = decision(
     "retry",
     .retry,
-    "try a handoff again that failed or whose outcome is unknown"
+    "try a handoff again that failed, whose outcome is unknown, or that is held as superseded"
   )
 
   /// Takes a handoff for succeeded.
