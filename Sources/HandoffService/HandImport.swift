@@ -48,7 +48,8 @@ struct HandImport: Sendable {
     if let findings, !parameters.acceptIncomplete {
       throw ControlError(
         .refused,
-        "\(path.displayText): \(findings); --accept-incomplete takes it all the same"
+        "\(path.displayText) is not provably a finished video: \(findings); --accept-incomplete "
+          + "takes it all the same"
       )
     }
     let source = Source(
@@ -202,7 +203,7 @@ struct HandImport: Sendable {
         + "finished"
       return (facts, doubt ?? findings)
     case .complete, .incomplete, .unsuitable, .failed:
-      return (facts, "not a finished video: \(verdict.reason ?? "nothing is known of it")")
+      return (facts, doubt ?? verdict.reason ?? "nothing is known of it")
     }
   }
 }

@@ -9,7 +9,11 @@ extension Command {
     "ID",
     "delete an asset; leaves a tombstone",
     options: [
-      Option("force", nil, "also where it has open handoffs; what was not sent ends as asset_deleted")
+      Option(
+        "force",
+        nil,
+        "also where it has open handoffs; what was not sent ends as asset_deleted"
+      )
     ],
     examples: ["handoff delete 69D53A4B-8F24-8D7A-9C1E-3A5B7C9D0E1F/L0/001"]
   ) { arguments in

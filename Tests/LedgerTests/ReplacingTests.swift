@@ -49,7 +49,9 @@ struct ReplacingTests {
     }
   }
 
-  @Test("What the box had ordered is made anew for the newer asset, unless that has a box of its own")
+  @Test(
+    "What the box had ordered is made anew for the newer asset, unless that has a box of its own"
+  )
   func inherited() async throws {
     try await LedgerFixture.with { fixture in
       let moment = fixture.time.now.advanced(by: .seconds(600))
