@@ -26,7 +26,6 @@ extension ConfigurationDraft {
         (folder.watch == .poll, "\(path).watch", "polling on demand"),
         (!folder.prefer.isEmpty, "\(path).prefer", "a preference among containers"),
         (folder.package, "\(path).package", "a directory as one request"),
-        (folder.onSupersede != .hold, "\(path).on_supersede", "\(folder.onSupersede.rawValue)"),
       ])
     }
   }
@@ -50,8 +49,7 @@ extension ConfigurationDraft {
   }
 
   private var otherFeatures: [Feature] {
-    Self.chosen([(library.retention != nil, "library.retention", "deleting by age")])
-      + callbacks.keys.map(\.text).sorted().map { ("callback.\($0)", "a callback") }
+    callbacks.keys.map(\.text).sorted().map { ("callback.\($0)", "a callback") }
   }
 
   private static func chosen(_ features: [(isAsked: Bool, path: String, name: String)]) -> [Feature]

@@ -67,6 +67,8 @@ package struct StatusReport: Codable, Sendable {
   package var counts: [String: Int]
   /// Handoffs that wait for a person.
   package var needsPerson: [HandoffReport]
+  /// Originals that stay, since a handoff of theirs did not succeed or they could not be touched.
+  package var originals: [OriginalReport] = []
 
   package init(
     version: String,
@@ -94,5 +96,6 @@ package struct StatusReport: Codable, Sendable {
     case destinations
     case counts
     case needsPerson = "needs_person"
+    case originals
   }
 }

@@ -93,6 +93,7 @@ package struct Broker: Sendable {
       group.addTask { try await stop.untilDraining { try await watcher.run() } }
       group.addTask { try await stop.untilDraining { try await server.run() } }
       group.addTask { await stages.expiry.run() }
+      group.addTask { await stages.deletion.run() }
       for stage in stages.exec { group.addTask { await stage.run() } }
       for stage in stages.plugins { group.addTask { await stage.run() } }
       group.addTask {

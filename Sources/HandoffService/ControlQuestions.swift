@@ -18,16 +18,25 @@ struct ControlQuestions: Sendable {
   let results: ResultStage
   let delivery: DeliveryPreparation
   let sidecars: SidecarReader
+  let deletion: AssetDeletion
+  let originals: OriginalStage
   let now: @Sendable () -> Timestamp
 
-  func answer(_ method: ControlMethod, _ parameters: JSONValue?) async throws -> JSONValue {
+  func answer(
+    _ method: ControlMethod,
+    _ parameters: JSONValue?,
+    from peer: ControlPeer
+  ) async throws -> JSONValue {
     switch method {
     case .status: try WireCoder.value(try await status())
     case .why:
       try WireCoder.value(try await why(WireCoder.document(WhyParameters.self, from: parameters)))
     case .importFile:
       try WireCoder.value(
-        try await handImport.run(WireCoder.document(ImportParameters.self, from: parameters))
+        try await handImport.run(
+          WireCoder.document(ImportParameters.self, from: parameters),
+          from: peer
+        )
       )
     case .send:
       try WireCoder.value(try await send(WireCoder.document(SendParameters.self, from: parameters)))
@@ -40,6 +49,7 @@ struct ControlQuestions: Sendable {
         try await judgeAgain(WireCoder.document(WhyParameters.self, from: parameters))
       )
     case .adopt: try await decide(parameters, ledger.adopt)
+    case .delete: try await delete(parameters, from: peer)
     }
   }
 
@@ -50,7 +60,8 @@ struct ControlQuestions: Sendable {
         return WhyReport(
           path,
           state: "imported",
-          reason: try await lateSidecar(beside: path),
+          reason: try await lateSidecar(beside: path)
+            ?? reason(ofOriginal: path, of: identifier),
           localIdentifier: identifier
         )
       }
@@ -71,7 +82,7 @@ struct ControlQuestions: Sendable {
       needsPerson += try await ledger.handoffs(status: status, limit: 100)
     }
     let candidates = await watcher.explainedCandidates()
-    return StatusReport(
+    var report = StatusReport(
       version: Version.text,
       pid: getpid(),
       folders: await watcher.folders().map(StatusReport.Folder.init),
@@ -90,6 +101,8 @@ struct ControlQuestions: Sendable {
       counts: counts.shown,
       needsPerson: needsPerson.map(HandoffReport.init)
     )
+    report.originals = try await stayingOriginals()
+    return report
   }
 
   private func wait(_ parameters: WaitParameters) async throws -> HandoffReport {

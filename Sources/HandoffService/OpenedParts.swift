@@ -25,11 +25,13 @@ struct OpenedParts: Sendable {
   let firstSeen: [BytePath: Timestamp]
   let receipts: ReceiptStage
   let changes = ChangeBroadcast()
+  let turns = AssetTurns()
   let files = BlockingThread("files")
 
   func broker(_ lock: BrokerLock) async throws -> Broker {
     let health = configuration.destinations.map { DestinationHealth($0.name) }
-    let watcher = makeWatcher()
+    let intake = makeIntake()
+    let watcher = makeWatcher(intake)
     return Broker(
       configuration: configuration,
       state: state,
@@ -50,6 +52,8 @@ struct OpenedParts: Sendable {
           probe: probe,
           leases: leases,
           files: files,
+          watcher: watcher,
+          intake: intake,
           now: SystemClock.now,
           logger: logger
         ),
@@ -57,6 +61,8 @@ struct OpenedParts: Sendable {
         results: results,
         delivery: delivery,
         sidecars: sidecars,
+        deletion: deletion,
+        originals: originals,
         now: SystemClock.now
       ),
       stop: stop,
@@ -66,18 +72,23 @@ struct OpenedParts: Sendable {
 
   // MARK: Before the import
 
-  private func makeWatcher() -> DropFolderWatcher {
-    let intake = ImportStage(
+  private func makeIntake() -> ImportStage {
+    ImportStage(
       library: library,
       ledger: ledger,
       sidecars: sidecars,
       originals: originals,
       receipts: receipts,
-      reserve: configuration.library.reserve,
+      brake: IntakeBrake(library: library, reserve: configuration.library.reserve),
+      turns: turns,
+      results: results,
       firstSeen: firstSeen,
       now: SystemClock.now,
       logger: logger
     )
+  }
+
+  private func makeWatcher(_ intake: ImportStage) -> DropFolderWatcher {
     let narrator = CandidateNarrator(logger: logger)
     return DropFolderWatcher(
       folders: configuration.dropFolders,
@@ -109,6 +120,17 @@ struct OpenedParts: Sendable {
       library: library,
       ledger: ledger,
       folders: Dictionary(configuration.dropFolders.map { ($0.path, $0) }) { first, _ in first },
+      turns: turns,
+      logger: logger
+    )
+  }
+
+  private var deletion: AssetDeletion {
+    AssetDeletion(
+      library: library,
+      ledger: ledger,
+      results: results,
+      turns: turns,
       logger: logger
     )
   }
@@ -159,10 +181,20 @@ struct OpenedParts: Sendable {
         ledger: ledger,
         library: library,
         results: results,
+        originals: originals,
         destinations: Dictionary(uniqueKeysWithValues: destinations),
         logger: logger
       ),
       expiry: ExpiryStage(ledger: ledger, results: results, stop: stop, logger: logger),
+      deletion: DeletionStage(
+        ledger: ledger,
+        library: library,
+        deletion: deletion,
+        retention: configuration.library.retention,
+        stop: stop,
+        now: SystemClock.now,
+        logger: logger
+      ),
       receipts: receipts,
       exec: exec,
       plugins: plugins

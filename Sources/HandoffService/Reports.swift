@@ -47,7 +47,7 @@ extension LedgerError {
     switch self {
     case .unknownAsset, .unknownHandoff: true
     case .notLocal, .missing, .vanished, .damaged, .unusable, .cut, .keyLost, .identifierCollision,
-      .assetDeleted, .leaseLost, .keyReused, .alreadySucceeded, .malformedOrder, .illegal:
+      .assetDeleted, .pinned, .leaseLost, .keyReused, .alreadySucceeded, .malformedOrder, .illegal:
       false
     }
   }

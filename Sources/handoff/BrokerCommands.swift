@@ -32,6 +32,12 @@ extension Command {
       }
     )
     Terminal.table(
+      ["ORIGINAL THAT STAYS", "WHY"],
+      report.originals.map {
+        [BytePath($0.path).displayText, BytePath($0.reason).displayText]
+      }
+    )
+    Terminal.table(
       ["FOLDER", "MODE", "WATCHES", "CANDIDATES", "NOTE"],
       report.folders.map {
         [
@@ -127,9 +133,9 @@ extension Command {
         if !arguments.has("json") { Terminal.out(asset.localIdentifier.text) }
         imported.append(asset)
       } catch let failure as CommandFailure {
-        // The others are imported all the same; the exit code tells that one was not.
+        // The others are imported all the same; the exit code is that of the worst failure.
         Terminal.error(failure.message)
-        if worst == .done { worst = failure.code }
+        worst = max(worst, failure.code)
       }
     }
     if arguments.has("json") { try Terminal.json(imported) }

@@ -12,11 +12,12 @@ extension Command {
     "end a handoff; what was not sent is not sent any more"
   )
 
-  /// Makes another attempt of a handoff that failed or whose outcome is unknown, or judges a file again.
+  /// Makes another attempt of a handoff that failed, whose outcome is unknown or that is held, or judges a
+  /// file again.
   static let retry = Command(
     "retry",
     "ID|PATH",
-    "try a handoff again that failed or whose outcome is unknown; judge a file again",
+    "try a handoff again that failed, is unknown or is held as superseded; judge a file again",
     examples: ["handoff retry h12", "handoff retry exports/cut.mp4"]
   ) { arguments in
     guard let operand = arguments.operands.first else {

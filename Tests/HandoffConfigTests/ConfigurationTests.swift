@@ -237,6 +237,9 @@ struct ConfigurationTests {
       [[drop_folder]]
       path = "exports"
       handoff = ["one"]
+      on_supersede = "both"
+      [library]
+      retention = "90d"
       [destination.one]
       transport = "exec"
       command = ["true"]

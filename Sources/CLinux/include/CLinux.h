@@ -105,6 +105,8 @@ int clinux_accept(int socket);
 intptr_t clinux_send(int socket, const void *bytes, size_t count, int descriptor, int wait);
 // One recvmsg(2); *descriptor is one that was passed (close-on-exec), or -1.
 intptr_t clinux_receive(int socket, void *bytes, size_t count, int *descriptor, int wait);
+// SO_PEERCRED: the user id at the other end of a Unix socket, when it connected.
+int clinux_peer_user(int socket, uint32_t *user);
 int clinux_set_nonblocking(int descriptor);
 int clinux_is_open(int descriptor);
 int clinux_pipe(int pair[2]);
