@@ -49,7 +49,13 @@ extension ConfigurationDraft {
   }
 
   private var otherFeatures: [Feature] {
-    callbacks.keys.map(\.text).sorted().map { ("callback.\($0)", "a callback") }
+    callbacks.values.sorted { $0.id.text < $1.id.text }.compactMap { callback in
+      switch callback.action {
+      case .exec, .file: nil
+      case .url: ("callback.\(callback.id).url", "a callback by url")
+      case .open: ("callback.\(callback.id).open", "a callback by open")
+      }
+    }
   }
 
   private static func chosen(_ features: [(isAsked: Bool, path: String, name: String)]) -> [Feature]

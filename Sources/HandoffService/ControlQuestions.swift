@@ -42,8 +42,8 @@ struct ControlQuestions: Sendable {
       try WireCoder.value(try await send(WireCoder.document(SendParameters.self, from: parameters)))
     case .wait:
       try WireCoder.value(try await wait(WireCoder.document(WaitParameters.self, from: parameters)))
-    case .cancel: try await decide(parameters, ledger.cancel)
-    case .retry: try await decide(parameters, ledger.retry)
+    case .cancel: try await decide(parameters, ledger.cancel, ledger.dismiss)
+    case .retry: try await decide(parameters, ledger.retry, ledger.retry)
     case .retryFile:
       try WireCoder.value(
         try await judgeAgain(WireCoder.document(WhyParameters.self, from: parameters))
@@ -81,6 +81,11 @@ struct ControlQuestions: Sendable {
     for status in [HandoffStatus.outcomeUnknown, .needsUser] {
       needsPerson += try await ledger.handoffs(status: status, limit: 100)
     }
+    let failed = try await ledger.notices(.failed, limit: 100)
+    var shown = counts.shown
+    for (state, count) in try await ledger.countUndelivered() {
+      shown["notices.\(state.rawValue)"] = count
+    }
     let candidates = await watcher.explainedCandidates()
     var report = StatusReport(
       version: Version.text,
@@ -98,8 +103,10 @@ struct ControlQuestions: Sendable {
           detail: shown.detail
         )
       },
-      counts: counts.shown,
-      needsPerson: needsPerson.map(HandoffReport.init)
+      counts: shown,
+      needsPerson: needsPerson.map { .handoff(HandoffReport($0)) }
+        + failed.map { .notice(NoticeReport($0)) },
+      notices: try await ledger.notices(.pending, limit: 100).map(NoticeReport.init)
     )
     report.originals = try await stayingOriginals()
     return report
@@ -121,6 +128,21 @@ struct ControlQuestions: Sendable {
       throw ControlError(.notFound, "there is no handoff \(parameters.handoffID)")
     }
     return id
+  }
+
+  /// A person's decision about one handoff, or about a notice that was given up.
+  private func decide(
+    _ parameters: JSONValue?,
+    _ move: (Handoff.ID) async throws -> Handoff,
+    _ moveNotice: (Notice.ID) async throws -> Notice
+  ) async throws -> JSONValue {
+    let named = try WireCoder.document(WaitParameters.self, from: parameters)
+    guard let id = Notice.ID(named.handoffID) else { return try await decide(parameters, move) }
+    do {
+      return try WireCoder.value(NoticeReport(try await moveNotice(id)))
+    } catch let error as LedgerError {
+      throw ControlError(error.isAboutNothing ? .notFound : .refused, error.description)
+    }
   }
 
   /// A person's decision about one handoff.

@@ -23,7 +23,10 @@ extension Command {
     guard let operand = arguments.operands.first else {
       throw CommandFailure(.usage, "handoff retry: which handoff or file?")
     }
-    if Handoff.ID(operand.lossyText) != nil { return try await decide(operand, .retry, arguments) }
+    let text = operand.lossyText
+    if Handoff.ID(text) != nil || Notice.ID(text) != nil {
+      return try await decide(operand, .retry, arguments)
+    }
     let report = try await BrokerConnection.ask(
       ConfigurationFile.load(arguments),
       .retryFile,
@@ -67,6 +70,9 @@ extension Command {
     _ method: ControlMethod,
     _ arguments: ParsedArguments
   ) async throws -> ExitCode {
+    if Notice.ID(id.lossyText) != nil, method != .adopt {
+      return try await decideNotice(id, method, arguments)
+    }
     let report = try await BrokerConnection.ask(
       ConfigurationFile.load(arguments),
       method,
@@ -77,6 +83,26 @@ extension Command {
       try Terminal.json(report)
     } else {
       Terminal.out("\(report.id) \(report.destination) \(report.status.rawValue)")
+    }
+    return .done
+  }
+
+  /// A notice that was given up is tried again, or counts as seen.
+  private static func decideNotice(
+    _ id: BytePath,
+    _ method: ControlMethod,
+    _ arguments: ParsedArguments
+  ) async throws -> ExitCode {
+    let report = try await BrokerConnection.ask(
+      ConfigurationFile.load(arguments),
+      method,
+      WaitParameters(handoffID: id.lossyText),
+      as: NoticeReport.self
+    )
+    if arguments.has("json") {
+      try Terminal.json(report)
+    } else {
+      Terminal.out("\(report.id) \(report.callbackID) \(report.state.rawValue)")
     }
     return .done
   }

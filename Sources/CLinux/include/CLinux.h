@@ -113,5 +113,8 @@ int clinux_pipe(int pair[2]);
 // Bytes that wait to be read.
 int clinux_unread(int descriptor, int *count);
 
+// A file without a name that lives in memory, close-on-exec; see memfd_create(2).
+int clinux_memory_file(const char *name);
+
 // mallopt(3): keeps freed memory for the next use instead of giving it back at once.
 void clinux_keep_memory(void);
