@@ -247,7 +247,7 @@ struct ConfigurationTests {
 
   @Test(
     "a rule of a folder that is not built yet is named, never ignored",
-    arguments: ["existing = \"ignore\"", "watch = \"poll\"", "sidecar_wait = \"5s\""]
+    arguments: ["existing = \"ignore\"", "sidecar_wait = \"5s\""]
   )
   func unbuiltRule(line: String) throws {
     let configuration = try decode("[[drop_folder]]\npath = \"exports\"\n\(line)\n")

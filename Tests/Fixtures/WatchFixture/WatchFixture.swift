@@ -8,8 +8,9 @@ import Paths
 
 /// Runs a real watcher on one folder, in a process of its own, because libinotifytools is one a process.
 ///
-///     watch-fixture DROP CONTROL [quiet=MS] [quiet_poll=MS] [give_up=MS] [poll=MS] [brief=1]
+///     watch-fixture DROP CONTROL [quiet=MS] [quiet_poll=MS] [give_up=MS] [poll=MS] [watch=HOW] [also=DROP] [brief=1]
 ///
+/// `also` names a further drop folder with the same settings.
 /// Prints one line of JSON for each change, and with `brief` only for imports. Lines on standard input are questions: `folders`,
 /// `report HEX`, `judge HEX`. It ends when standard input does.
 @main
@@ -21,11 +22,16 @@ enum WatchFixture {
     guard arguments.count >= 3 else { throw FixtureError("two folders are needed") }
     var settings = DropFolderSettings(path: BytePath(arguments[1]))
     for argument in arguments.dropFirst(3) { try apply(argument, to: &settings) }
+    let others = arguments.filter { $0.hasPrefix("also=") }.map { argument in
+      var other = settings
+      other.path = BytePath(String(argument.dropFirst("also=".count)))
+      return other
+    }
     let isBrief = arguments.contains("brief=1")
     let output = JSONLines()
     let stand = StandIn()
     let watcher = DropFolderWatcher(
-      folders: [settings],
+      folders: [settings] + others,
       control: BytePath(arguments[2]),
       keeper: try await LeaseKeeper(),
       surroundings: DropFolderWatcher.Surroundings(
@@ -52,7 +58,12 @@ enum WatchFixture {
     _ argument: String,
     to settings: inout DropFolderSettings
   ) throws {
-    let parts = argument.split(separator: "=")
+    let parts = argument.split(separator: "=", maxSplits: 1)
+    if parts.first == "also" { return }
+    if parts.first == "watch", let watch = DropFolderSettings.Watch(rawValue: String(parts[1])) {
+      settings.watch = watch
+      return
+    }
     guard parts.count == 2, let milliseconds = Int(parts[1]) else {
       throw FixtureError("not a setting: \(argument)")
     }
