@@ -144,9 +144,8 @@ package actor DropFolderWatcher {
   private func takeArrivals() {
     let contents = inbox.take()
     let now = moment
-    if contents.hasOverflowed {
+    if contents.hasOverflowed, schedule.overflowed(at: now.elapsed) {
       logger.warning("the event queue overflowed: all folders are listed again")
-      schedule.overflowed(at: now.elapsed)
     }
     tracker.vanished(below: contents.vanishedDirectories)
     tracker.suspend(below: contents.awayDirectories)

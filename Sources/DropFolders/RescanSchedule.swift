@@ -53,14 +53,18 @@ struct RescanSchedule {
   ///
   /// Overflows that follow on each other's heels are answered ever more slowly, so
   /// that listing does not become the load that makes the next one.
-  mutating func overflowed(at now: Duration) {
-    guard answer == nil else { return }
+  ///
+  /// - Parameter now: the present.
+  /// - Returns: false if an earlier overflow still waits for its answer, which is this one's too.
+  mutating func overflowed(at now: Duration) -> Bool {
+    guard answer == nil else { return false }
     if let lastAnswer, now - lastAnswer < overflowWait * 2 + .seconds(2) {
       overflowWait = min(max(overflowWait * 2, .seconds(2)), Self.longestOverflowWait)
     } else {
       overflowWait = Self.firstOverflowWait
     }
     answer = now + overflowWait
+    return true
   }
 
   /// The moment from which ``due(at:)`` has something.

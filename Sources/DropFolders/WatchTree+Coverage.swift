@@ -107,7 +107,9 @@ extension WatchTree {
   /// Gives a watch its place in the map.
   private func place(_ watch: CInt, _ entry: WatchedDirectories.Entry) {
     // A watch that the map has elsewhere: the same directory, whose rename is still in the queue.
+    let former = directories[watch]?.folder
     for _ in directories.forgetTree(watch) { tools?.noteDeadEntry() }
     if let replaced = directories.insert(entry, watch) { detach(replaced) }
+    if let former, former != entry.folder { publish(former) }
   }
 }

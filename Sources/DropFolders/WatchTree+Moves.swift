@@ -25,6 +25,8 @@ extension WatchTree {
     }
     // The other half of the rename, if it comes at all, comes before this wake.
     control.wake()
+    // A nested drop folder that went with it: no event of its own tells so.
+    for index in folders.indices where folders[index].path.isInside(path) { checkRoot(index) }
   }
 
   func arrive(_ event: InotifyTools.Event, _ entry: WatchedDirectories.Entry) {
@@ -37,6 +39,9 @@ extension WatchTree {
       detached.remove(watch)
     }
     enter(event.name, of: event.watch, entry)
+    guard let path = path(of: event.watch)?.appending(event.name) else { return }
+    // A nested drop folder that came with it.
+    for index in folders.indices where folders[index].path.isInside(path) { open(index) }
   }
 
   /// A wake has come: what lost its place before it has not come back.

@@ -63,9 +63,10 @@ struct RescanScheduleTests {
     var now: Duration = .seconds(10)
     var waits: [Duration] = []
     for _ in 0..<7 {
-      schedule.overflowed(at: now)
+      let isFirst = schedule.overflowed(at: now)
       // Further overflows before the answer change nothing.
-      schedule.overflowed(at: now)
+      let isFurther = schedule.overflowed(at: now)
+      #expect(isFirst && !isFurther)
       let answer = moments(of: .watchEverything, &schedule, until: now + .seconds(31))
       #expect(answer.count == 1)
       waits.append((answer.first ?? now) - now)
@@ -73,7 +74,7 @@ struct RescanScheduleTests {
     }
     #expect(waits == [0.1, 2, 4, 8, 15, 15, 15].map { .seconds($0) })
     now += .seconds(600)
-    schedule.overflowed(at: now)
+    _ = schedule.overflowed(at: now)
     let answer = moments(of: .watchEverything, &schedule, until: now + .seconds(31))
     #expect(answer == [now + .milliseconds(100)])
   }

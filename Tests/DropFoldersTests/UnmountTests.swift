@@ -97,7 +97,7 @@ struct UnmountTests {
     try await withTemporaryDirectory { folder in
       let device = try await Mounts.disk(folder.appending("disk"))
       defer { _ = system("losetup -d \(device)") }
-      try await WatchRun.with(["quiet=100", "poll=200"]) { run in
+      try await WatchRun.with(["quiet=100", "poll=200"], inMemory: true) { run in
         let mount = run.drop.appending("disk")
         try Directory.create(mount)
         defer { _ = system("umount -l \(mount.lossyText) 2>/dev/null") }
