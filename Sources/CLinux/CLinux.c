@@ -17,7 +17,9 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/un.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
@@ -217,6 +219,15 @@ int clinux_open_beneath(int directory, const char *path, int flags, unsigned mod
     .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
   };
   return (int)syscall(SYS_openat2, directory, path, &how, sizeof how);
+}
+
+int clinux_mount_number(const char *path, uint64_t *number) {
+  struct statx status;
+  if (statx(AT_FDCWD, path, 0, STATX_MNT_ID, &status) == -1) return -1;
+  // A kernel before 5.8 does not tell: the device does not know bind mounts apart, but all others.
+  *number = status.stx_mask & STATX_MNT_ID
+    ? status.stx_mnt_id : makedev(status.stx_dev_major, status.stx_dev_minor);
+  return 0;
 }
 
 int clinux_file_system_magic(int descriptor, int64_t *magic) {

@@ -23,7 +23,6 @@ extension ConfigurationDraft {
     dropFolders.enumerated().flatMap { index, folder in
       let path = "drop_folder[\(index)]"
       return Self.chosen([
-        (folder.watch == .poll, "\(path).watch", "polling on demand"),
         (!folder.prefer.isEmpty, "\(path).prefer", "a preference among containers"),
         (folder.package, "\(path).package", "a directory as one request"),
       ])

@@ -257,7 +257,7 @@ struct ConfigurationTests {
 
   @Test(
     "a rule of a folder that is not built yet is named, never ignored",
-    arguments: ["watch = \"poll\""]
+    arguments: ["package = true"]
   )
   func unbuiltRule(line: String) throws {
     let configuration = try decode("[[drop_folder]]\npath = \"exports\"\n\(line)\n")
