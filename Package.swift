@@ -208,7 +208,10 @@ let testTargets: [Target] = [
   fixture("hostile-receiver", ["LinuxSystem", "Paths"], path: "Tests/Fixtures/HostileReceiver"),
   fixture(
     "watch-fixture",
-    ["DropFolders", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem", "Paths"],
+    [
+      "Digests", "DropFolders", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem",
+      "Paths",
+    ],
     path: "Tests/Fixtures/WatchFixture"
   ),
   fixture(

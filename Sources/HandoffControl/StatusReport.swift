@@ -11,13 +11,33 @@ package struct StatusReport: Codable, Sendable {
     package var candidates: Int
     /// What does not work as it should, in one sentence.
     @OrNull package var degraded: String?
+    /// How often everything was listed anew because something may have been missed.
+    package var rescans: Int
+    /// Why that was the last time.
+    @OrNull package var rescanReason: String?
 
-    package init(path: String, mode: String, watches: Int, candidates: Int, degraded: String?) {
+    package init(
+      path: String,
+      mode: String,
+      watches: Int,
+      candidates: Int,
+      degraded: String?,
+      rescans: Int,
+      rescanReason: String?
+    ) {
       self.path = path
       self.mode = mode
       self.watches = watches
       self.candidates = candidates
       self.degraded = degraded
+      self.rescans = rescans
+      self.rescanReason = rescanReason
+    }
+
+    /// What a person is told beside the numbers; empty if there is nothing.
+    package var note: String {
+      let rescan = rescanReason.map { "rescanned \(rescans)×, last because \($0)" }
+      return [degraded, rescan].compactMap(\.self).joined(separator: "; ")
     }
   }
 
@@ -69,6 +89,8 @@ package struct StatusReport: Codable, Sendable {
   package var needsPerson: [NeedsPerson]
   /// The oldest notices that wait for their next try.
   package var notices: [NoticeReport]
+  /// Originals that stay, since a handoff of theirs did not succeed or they could not be touched.
+  package var originals: [OriginalReport] = []
 
   package init(
     version: String,
@@ -98,6 +120,7 @@ package struct StatusReport: Codable, Sendable {
     case destinations
     case counts
     case needsPerson = "needs_person"
+    case originals
     case notices
   }
 }

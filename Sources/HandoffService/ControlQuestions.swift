@@ -17,16 +17,26 @@ struct ControlQuestions: Sendable {
   let changes: ChangeBroadcast
   let results: ResultStage
   let delivery: DeliveryPreparation
+  let sidecars: SidecarReader
+  let deletion: AssetDeletion
+  let originals: OriginalStage
   let now: @Sendable () -> Timestamp
 
-  func answer(_ method: ControlMethod, _ parameters: JSONValue?) async throws -> JSONValue {
+  func answer(
+    _ method: ControlMethod,
+    _ parameters: JSONValue?,
+    from peer: ControlPeer
+  ) async throws -> JSONValue {
     switch method {
     case .status: try WireCoder.value(try await status())
     case .why:
       try WireCoder.value(try await why(WireCoder.document(WhyParameters.self, from: parameters)))
     case .importFile:
       try WireCoder.value(
-        try await handImport.run(WireCoder.document(ImportParameters.self, from: parameters))
+        try await handImport.run(
+          WireCoder.document(ImportParameters.self, from: parameters),
+          from: peer
+        )
       )
     case .send:
       try WireCoder.value(try await send(WireCoder.document(SendParameters.self, from: parameters)))
@@ -34,15 +44,25 @@ struct ControlQuestions: Sendable {
       try WireCoder.value(try await wait(WireCoder.document(WaitParameters.self, from: parameters)))
     case .cancel: try await decide(parameters, ledger.cancel, ledger.dismiss)
     case .retry: try await decide(parameters, ledger.retry, ledger.retry)
+    case .retryFile:
+      try WireCoder.value(
+        try await judgeAgain(WireCoder.document(WhyParameters.self, from: parameters))
+      )
     case .adopt: try await decide(parameters, ledger.adopt)
+    case .delete: try await delete(parameters, from: peer)
     }
   }
 
   private func why(_ parameters: WhyParameters) async throws -> WhyReport {
     for path in [parameters.path, resolved(parameters.path)] {
-      if let report = await watcher.report(for: path) { return WhyReport(report) }
+      if let report = await watcher.explained(path) { return WhyReport(report) }
       if let identifier = try await ledger.identifier(lastSightedAt: path) {
-        return WhyReport(path, state: "imported", localIdentifier: identifier)
+        return WhyReport(
+          path,
+          state: "imported",
+          reason: try await imported(path, as: identifier),
+          localIdentifier: identifier
+        )
       }
     }
     let isInside = configuration.dropFolders.contains { parameters.path.isInside($0.path) }
@@ -51,6 +71,15 @@ struct ControlQuestions: Sendable {
       state: "unknown",
       reason: isInside ? "there is no such file" : "it lies in no drop folder"
     )
+  }
+
+  /// What there is to say of a file that the ledger has; nil where nothing is.
+  private func imported(
+    _ path: BytePath,
+    as identifier: LocalIdentifier
+  ) async throws -> String? {
+    if let reason = try await lateSidecar(beside: path) { return reason }
+    return try await reason(ofOriginal: path, of: identifier)
   }
 
   private func status() async throws -> StatusReport {
@@ -65,8 +94,8 @@ struct ControlQuestions: Sendable {
     for (state, count) in try await ledger.countUndelivered() {
       shown["notices.\(state.rawValue)"] = count
     }
-    let candidates = await watcher.candidates()
-    return StatusReport(
+    let candidates = await watcher.explainedCandidates()
+    var report = StatusReport(
       version: Version.text,
       pid: getpid(),
       folders: await watcher.folders().map(StatusReport.Folder.init),
@@ -87,6 +116,8 @@ struct ControlQuestions: Sendable {
         + failed.map { .notice(NoticeReport($0)) },
       notices: try await ledger.notices(.pending, limit: 100).map(NoticeReport.init)
     )
+    report.originals = try await stayingOriginals()
+    return report
   }
 
   private func wait(_ parameters: WaitParameters) async throws -> HandoffReport {

@@ -18,7 +18,7 @@ package struct HandoffFilter: Sendable {
 ///
 /// Where there has never been a ledger, there is nothing in it.
 package struct LedgerQueries: Sendable {
-  private let ledger: LedgerReader?
+  let ledger: LedgerReader?
 
   /// Opens the ledger of a configuration for reading.
   package static func open(_ configuration: Configuration) async throws -> LedgerQueries {

@@ -28,6 +28,7 @@ struct OpenedParts: Sendable {
   let firstSeen: [BytePath: Timestamp]
   let receipts: ReceiptStage
   let changes = ChangeBroadcast()
+  let turns = AssetTurns()
   let files = BlockingThread("files")
 
   func broker(_ lock: BrokerLock) async throws -> Broker {
@@ -35,7 +36,8 @@ struct OpenedParts: Sendable {
     let health = configuration.destinations.map { settings in
       DestinationHealth(settings.name) { troubles.tell(settings.name, $0) }
     }
-    let watcher = makeWatcher(troubles)
+    let intake = makeIntake()
+    let watcher = makeWatcher(intake, troubles)
     return Broker(
       configuration: configuration,
       state: state,
@@ -56,12 +58,17 @@ struct OpenedParts: Sendable {
           probe: probe,
           leases: leases,
           files: files,
+          watcher: watcher,
+          intake: intake,
           now: SystemClock.now,
           logger: logger
         ),
         changes: changes,
         results: results,
         delivery: delivery,
+        sidecars: sidecars,
+        deletion: deletion,
+        originals: originals,
         now: SystemClock.now
       ),
       stop: stop,
@@ -71,28 +78,29 @@ struct OpenedParts: Sendable {
 
   // MARK: Before the import
 
-  private func makeWatcher(_ troubles: TroubleStage) -> DropFolderWatcher {
-    let intake = ImportStage(
+  private func makeIntake() -> ImportStage {
+    ImportStage(
       library: library,
       ledger: ledger,
-      sidecars: SidecarReader(
-        ledger: ledger,
-        leases: leases,
-        callbacks: Set(configuration.callbacks.keys),
-        files: files
-      ),
+      sidecars: sidecars,
       originals: originals,
       receipts: receipts,
-      reserve: configuration.library.reserve,
+      brake: IntakeBrake(library: library, reserve: configuration.library.reserve),
+      turns: turns,
+      results: results,
       firstSeen: firstSeen,
       now: SystemClock.now,
       logger: logger
     )
+  }
+
+  private func makeWatcher(_ intake: ImportStage, _ troubles: TroubleStage) -> DropFolderWatcher {
     let narrator = CandidateNarrator(logger: logger)
     return DropFolderWatcher(
       folders: configuration.dropFolders,
       control: state.watchControl,
       keeper: leases,
+      firstSeen: firstSeen,
       surroundings: DropFolderWatcher.Surroundings(
         probe: { [probe] file, size in await probe.verdict(for: file, size: size) },
         known: { path, identity in try await intake.known(path, identity) },
@@ -107,11 +115,31 @@ struct OpenedParts: Sendable {
     )
   }
 
+  private var sidecars: SidecarReader {
+    SidecarReader(
+      ledger: ledger,
+      leases: leases,
+      callbacks: Set(configuration.callbacks.keys),
+      files: files
+    )
+  }
+
   private var originals: OriginalStage {
     OriginalStage(
       library: library,
       ledger: ledger,
       folders: Dictionary(configuration.dropFolders.map { ($0.path, $0) }) { first, _ in first },
+      turns: turns,
+      logger: logger
+    )
+  }
+
+  private var deletion: AssetDeletion {
+    AssetDeletion(
+      library: library,
+      ledger: ledger,
+      results: results,
+      turns: turns,
       logger: logger
     )
   }
@@ -165,10 +193,20 @@ struct OpenedParts: Sendable {
         ledger: ledger,
         library: library,
         results: results,
+        originals: originals,
         destinations: Dictionary(uniqueKeysWithValues: destinations),
         logger: logger
       ),
       expiry: ExpiryStage(ledger: ledger, results: results, stop: stop, logger: logger),
+      deletion: DeletionStage(
+        ledger: ledger,
+        library: library,
+        deletion: deletion,
+        retention: configuration.library.retention,
+        stop: stop,
+        now: SystemClock.now,
+        logger: logger
+      ),
       receipts: receipts,
       notices: noticeStage,
       troubles: troubles,

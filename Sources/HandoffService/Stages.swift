@@ -2,6 +2,7 @@
 struct Stages: Sendable {
   let recovery: RecoveryStage
   let expiry: ExpiryStage
+  let deletion: DeletionStage
   let receipts: ReceiptStage
   let notices: NoticeStage
   let troubles: TroubleStage

@@ -25,6 +25,8 @@ package enum LedgerError: Error, Hashable, Sendable, CustomStringConvertible {
   case unknownAsset(LocalIdentifier)
   /// It was deleted, so it cannot be handed off.
   case assetDeleted(LocalIdentifier)
+  /// It has open handoffs: it is deleted only on purpose.
+  case pinned(LocalIdentifier, [Handoff.ID])
   case unknownHandoff(Handoff.ID)
   /// Another attempt holds the handoff, or none does any more.
   case leaseLost(Handoff.ID)
@@ -58,6 +60,9 @@ package enum LedgerError: Error, Hashable, Sendable, CustomStringConvertible {
     case .identifierCollision(let identifier): "\(identifier) already names another content"
     case .unknownAsset(let identifier): "\(identifier): no such asset"
     case .assetDeleted(let identifier): "\(identifier): the asset was deleted"
+    case .pinned(let identifier, let ids):
+      "\(identifier) is pinned by \(ids.map(\.description).joined(separator: ", ")), which has not "
+        + "ended; --force deletes it all the same, and what was not sent ends as asset_deleted"
     case .unknownHandoff(let id): "\(id): no such handoff"
     case .leaseLost(let id): "\(id): the lease is lost"
     case .keyReused(let id): "\(id) has the same idempotency key and another body"

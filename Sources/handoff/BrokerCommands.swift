@@ -36,11 +36,17 @@ extension Command {
       }
     )
     Terminal.table(
+      ["ORIGINAL THAT STAYS", "WHY"],
+      report.originals.map {
+        [BytePath($0.path).displayText, BytePath($0.reason).displayText]
+      }
+    )
+    Terminal.table(
       ["FOLDER", "MODE", "WATCHES", "CANDIDATES", "NOTE"],
       report.folders.map {
         [
           BytePath($0.path).displayText, $0.mode, String($0.watches), String($0.candidates),
-          $0.degraded ?? "",
+          BytePath($0.note).displayText,
         ]
       }
     )
@@ -107,10 +113,14 @@ extension Command {
     } else {
       let suffix = report.reason.map { ": \(BytePath($0).displayText)" } ?? ""
       Terminal.out("\(BytePath(report.path).displayText) is \(report.state)\(suffix)")
+      if let until = report.until { Terminal.out("it goes on by itself at \(until.rfc3339)") }
       Terminal.table(
         ["CHECK", "PASSED", "SINCE", "DETAIL"],
         report.evidence.map {
-          [$0.check.rawValue, $0.passed ? "yes" : "no", $0.since?.rfc3339 ?? "", $0.detail]
+          [
+            $0.check.rawValue, $0.pending == true ? "-" : $0.passed ? "yes" : "no",
+            $0.since?.rfc3339 ?? "", BytePath($0.detail).displayText,
+          ]
         }
       )
     }
@@ -142,9 +152,9 @@ extension Command {
         if !arguments.has("json") { Terminal.out(asset.localIdentifier.text) }
         imported.append(asset)
       } catch let failure as CommandFailure {
-        // The others are imported all the same; the exit code tells that one was not.
+        // The others are imported all the same; the exit code is that of the worst failure.
         Terminal.error(failure.message)
-        if worst == .done { worst = failure.code }
+        worst = max(worst, failure.code)
       }
     }
     if arguments.has("json") { try Terminal.json(imported) }

@@ -240,6 +240,9 @@ struct ConfigurationTests {
       [[drop_folder]]
       path = "exports"
       handoff = ["one"]
+      on_supersede = "both"
+      [library]
+      retention = "90d"
       [destination.one]
       transport = "exec"
       command = ["true"]
@@ -254,7 +257,7 @@ struct ConfigurationTests {
 
   @Test(
     "a rule of a folder that is not built yet is named, never ignored",
-    arguments: ["existing = \"ignore\"", "watch = \"poll\"", "sidecar_wait = \"5s\""]
+    arguments: ["package = true"]
   )
   func unbuiltRule(line: String) throws {
     let configuration = try decode("[[drop_folder]]\npath = \"exports\"\n\(line)\n")
