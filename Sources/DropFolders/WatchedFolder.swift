@@ -4,7 +4,7 @@ import Paths
 /// One drop folder, as the watch thread has it.
 struct WatchedFolder {
   let settings: DropFolderSettings
-  let ignore: [ShellPattern]
+  let names: TemporaryNames
   /// The root's inode, while the folder is there.
   var root: (device: UInt64, inode: UInt64)?
   /// The root's watch, while the folder is there and not polled.
@@ -21,7 +21,7 @@ struct WatchedFolder {
 
   init(_ settings: DropFolderSettings) {
     self.settings = settings
-    self.ignore = settings.ignore.map { ShellPattern($0) }
+    self.names = TemporaryNames(settings)
   }
 
   var path: BytePath { settings.path }

@@ -27,8 +27,6 @@ extension ConfigurationDraft {
         (folder.existing != .import, "\(path).existing", "existing \(folder.existing.rawValue)"),
         (folder.watch == .poll, "\(path).watch", "polling on demand"),
         (folder.sidecarWait > .zero, "\(path).sidecar_wait", "waiting for a sidecar"),
-        (!folder.prefer.isEmpty, "\(path).prefer", "a preference among containers"),
-        (folder.package, "\(path).package", "a directory as one request"),
         (folder.onSupersede != .hold, "\(path).on_supersede", "\(folder.onSupersede.rawValue)"),
       ])
     }

@@ -59,6 +59,8 @@ struct Candidate: Sendable {
   /// As a listing or a look found it last.
   var identity: FileIdentity?
   var look: Look?
+  /// A habit of its writer, by its name.
+  var patience: TemporaryNames.Patience?
   /// The checks of the last look.
   var evidence: [Evidence] = []
   /// Since the last change, for growing waits.
@@ -121,7 +123,8 @@ struct Candidate: Sendable {
     failedImports = 0
     look = nil
     evidence = []
-    let quiet = isClosed ? rules.quiet : max(rules.quiet, rules.unclosedQuiet)
+    var quiet = isClosed ? rules.quiet : max(rules.quiet, rules.unclosedQuiet)
+    if let patience { quiet = max(quiet, patience.quiet) }
     enter(.quiet, wake: lastEvent + quiet, at: moment)
   }
 

@@ -5,7 +5,8 @@ extension Candidate {
   /// The checks that come before the one that decides.
   func checks(readable problem: String? = nil) -> [Evidence] {
     let name = Evidence(.name, passed: true, "the name may be an export's", since: lastEventTime)
-    let quiet = Evidence(.quiet, passed: true, "no event since then", since: lastEventTime)
+    let habit = patience.map { ", longer than usual: \($0.title) opens its files again" } ?? ""
+    let quiet = Evidence(.quiet, passed: true, "no event since then\(habit)", since: lastEventTime)
     let readable =
       problem.map { Evidence(.readable, passed: false, $0) }
       ?? Evidence(.readable, passed: true, "a regular file that can be read")
@@ -50,18 +51,19 @@ extension SettleTracker {
 
   /// What is known of one file; nil if it is not tracked: never seen, gone, or imported.
   package func report(for path: BytePath) -> CandidateReport? {
-    candidates[path].map { report(path, $0) }
+    candidates[path].map { report(path, $0) } ?? packageReport(for: path)
   }
 
   /// What is known of every tracked file, by path.
   package var reports: [CandidateReport] {
-    candidates.map { report($0.key, $0.value) }.sorted { $0.path < $1.path }
+    (candidates.map { report($0.key, $0.value) } + packageReports).sorted { $0.path < $1.path }
   }
 
   private func report(_ path: BytePath, _ candidate: Candidate) -> CandidateReport {
     // During a look the last state stands.
-    let (state, reason) =
+    var (state, reason) =
       candidate.shown ?? (candidate.announced ?? .waitingQuiet, candidate.announcedReason)
+    if state == .waitingPackage { reason = packageReason(for: path, in: candidate.folder) ?? reason }
     return CandidateReport(
       path: path,
       folder: folders[candidate.folder].path,

@@ -64,7 +64,7 @@ extension Candidate {
       enter(.openForWriting(reason), wake: moment.elapsed + wait, at: moment)
     case .judged(let verdict, let identity, let proof):
       judge(verdict, identity, proof, rules, at: moment)
-    case .gone, .known:
+    case .gone, .known, .outdone:
       // Both end the candidate; the tracker does that.
       return
     }

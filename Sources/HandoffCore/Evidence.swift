@@ -26,6 +26,10 @@ package struct Evidence: Hashable, Sendable, Codable {
     case video
     /// The probe itself worked.
     case probe
+    /// No export of the same stem would be preferred.
+    case preference
+    /// The whole directory that it came in is finished.
+    case package
   }
 
   package var check: Check

@@ -13,8 +13,12 @@ extension SettleTracker {
     package var quietPoll: Duration
     /// An incomplete file is refused after this.
     package var giveUp: Duration
-    /// The folder's own patterns.
-    package var ignore: [ShellPattern]
+    /// The names that are no exports, and habits of writers.
+    package var names: TemporaryNames
+    /// Nil where every export counts for itself.
+    package var preference: ContainerPreference?
+    /// A directory that arrives directly in the folder is one request.
+    package var hasPackages = false
 
     package init(
       quiet: Duration,
@@ -25,16 +29,18 @@ extension SettleTracker {
       self.quiet = quiet
       self.quietPoll = quietPoll
       self.giveUp = giveUp
-      self.ignore = ignore
+      self.names = TemporaryNames(ignored: ignore)
     }
 
     package init(_ settings: DropFolderSettings) {
       self.init(
         quiet: settings.quiet,
         quietPoll: settings.quietPoll,
-        giveUp: settings.giveUp,
-        ignore: settings.ignore.map(ShellPattern.init)
+        giveUp: settings.giveUp
       )
+      names = TemporaryNames(settings)
+      preference = ContainerPreference(settings, remuxed: names.remuxed)
+      hasPackages = settings.package
     }
 
     /// The least time between two equal looks that stand in for a lease.

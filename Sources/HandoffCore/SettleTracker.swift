@@ -35,7 +35,14 @@ package struct SettleTracker: Sendable {
 
   let folders: [Folder]
   var candidates: [BytePath: Candidate] = [:]
-  private var heap = DeadlineHeap()
+  /// By the path of their directory.
+  var packages: [BytePath: Package] = [:]
+  var arrivedPackages: [PackageArrival] = []
+  /// What waits for a preferred one, by the stem's path.
+  var outdone: [BytePath: Set<BytePath>] = [:]
+  /// The folders that were listed completely since they were there.
+  var completedFolders: Set<Int> = []
+  var heap = DeadlineHeap()
   private var remembered: [UInt64: Remembered] = [:]
   private var changes: [CandidateChange] = []
 
@@ -68,7 +75,10 @@ package struct SettleTracker: Sendable {
     round: UInt32,
     at moment: Moment
   ) {
-    if let export = TemporaryNames.export(ofSidecar: path) { reconsider(export, at: moment) }
+    if let export = TemporaryNames.export(ofSidecar: path) {
+      reconsider(export, at: moment)
+      reconsiderPackage(export)
+    }
     if case .vanished = observation { return vanished(path) }
     if case .listed(let identity) = observation, candidates[path] == nil,
       recalls(path, identity, round: round)
@@ -93,9 +103,11 @@ package struct SettleTracker: Sendable {
   ) -> Candidate {
     var candidate = Candidate(folder: folder, round: round, at: moment)
     let rules = folders[folder].rules
-    if let reason = TemporaryNames.reason(for: path.lastComponent, patterns: rules.ignore) {
+    let name = path.lastComponent
+    if let reason = rules.names.reason(for: name) {
       candidate.enter(.misnamed(reason), wake: nil, at: moment)
     } else {
+      candidate.patience = rules.names.patience(for: name)
       candidate.restart(rules, at: moment)
     }
     return candidate
@@ -111,6 +123,7 @@ package struct SettleTracker: Sendable {
 
   private mutating func vanished(_ path: BytePath) {
     remembered.removeValue(forKey: Self.hash(path))
+    forgetImported(path)
     guard candidates[path]?.isInFlight != true else {
       candidates[path]?.isGone = true
       return
@@ -127,6 +140,9 @@ package struct SettleTracker: Sendable {
     for path in candidates.keys where directories.contains(where: { path.isInside($0) }) {
       vanished(path)
     }
+    for path in importedMembers() where directories.contains(where: { path.isInside($0) }) {
+      forgetImported(path)
+    }
   }
 
   /// A folder was listed completely: what the round has not seen is gone.
@@ -136,6 +152,14 @@ package struct SettleTracker: Sendable {
       vanished(path)
     }
     remembered = remembered.filter { $0.value.folder != folder || $0.value.round >= round }
+    for path in importedMembers(of: folder) where !isRemembered(path) { forgetImported(path) }
+    completedFolders.insert(folder)
+    reconsiderPackages(of: folder)
+  }
+
+  /// It was imported and, as far as was noticed, has not changed since.
+  private func isRemembered(_ path: BytePath) -> Bool {
+    remembered[Self.hash(path)] != nil
   }
 
   /// A folder is away: its files are no longer known to be there, nor to be gone.
@@ -143,11 +167,13 @@ package struct SettleTracker: Sendable {
     for (path, candidate) in candidates where candidate.folder == folder && !candidate.isInFlight {
       candidates.removeValue(forKey: path)
     }
+    completedFolders.remove(folder)
+    packages = packages.filter { $0.value.folder != folder }
   }
 
   /// Looks at a file at once, whatever was found before; false if it is not tracked.
   package mutating func judgeAgain(_ path: BytePath, at moment: Moment) -> Bool {
-    guard let candidate = candidates[path] else { return false }
+    guard let candidate = candidates[path] else { return judgePackageAgain(path, at: moment) }
     let rules = folders[candidate.folder].rules
     update(path) { candidate in
       if candidate.isInFlight {
@@ -171,6 +197,10 @@ package struct SettleTracker: Sendable {
   package mutating func due(at moment: Moment, limit: Int) -> [Look] {
     var looks: [Look] = []
     while looks.count < limit, let (path, deadline) = heap.pop(dueAt: moment.elapsed) {
+      if isPackage(path) {
+        settlePackage(path, at: moment)
+        continue
+      }
       // An entry that a later one has replaced, or whose candidate is gone.
       guard candidates[path]?.queued == deadline else { continue }
       update(path) { candidate in
@@ -207,8 +237,14 @@ package struct SettleTracker: Sendable {
       remove(path)
     case .known(let identifier, let identity):
       finish(path, candidate, identifier, identity, "the library has it already")
+    case .outdone(let other, let identity):
+      update(path) { $0.passOver(for: other, identity, at: moment) }
     case .irregular, .unreadable, .openForWriting, .judged:
-      update(path) { $0.take(finding, rules, at: moment) }
+      let hold = unitHold(path, candidate, at: moment)
+      update(path) { candidate in
+        candidate.take(finding, rules, at: moment)
+        if let hold { candidate.hold(hold, finding, at: moment) }
+      }
     }
     guard case .importing = candidates[path]?.stage else { return .wait }
     return .importNow
@@ -225,7 +261,9 @@ package struct SettleTracker: Sendable {
       let closed = CandidateObservation.changed(closed: candidate.isClosed)
       return observe(path, in: candidate.folder, closed, round: candidate.round, at: moment)
     }
-    if candidate.isGone { return remove(path) }
+    if candidate.isGone {
+      return remove(path, "source removed during its import, which was given up")
+    }
     update(path) { $0.take(outcome, rules, at: moment) }
   }
 
@@ -240,7 +278,7 @@ package struct SettleTracker: Sendable {
   // MARK: Keeping
 
   /// Changes a candidate in place, tells its new state, and puts its next moment in the heap.
-  private mutating func update(_ path: BytePath, _ body: (inout Candidate) -> Void) {
+  mutating func update(_ path: BytePath, _ body: (inout Candidate) -> Void) {
     guard let index = candidates.index(forKey: path) else { return }
     body(&candidates.values[index])
     if let wake = candidates.values[index].wake,
@@ -259,7 +297,7 @@ package struct SettleTracker: Sendable {
     tell(path, candidate.folder, shown.state, shown.reason)
   }
 
-  private mutating func tell(
+  mutating func tell(
     _ path: BytePath,
     _ folder: Int,
     _ state: CandidateState,
@@ -275,11 +313,12 @@ package struct SettleTracker: Sendable {
         localIdentifier: identifier
       )
     )
+    unitChanged(path, folder, state, identifier)
   }
 
-  private mutating func remove(_ path: BytePath) {
+  private mutating func remove(_ path: BytePath, _ reason: String = "the file is gone") {
     guard let candidate = candidates.removeValue(forKey: path) else { return }
-    if candidate.announced != nil { tell(path, candidate.folder, .unknown, "the file is gone") }
+    if candidate.announced != nil { tell(path, candidate.folder, .unknown, reason) }
   }
 
   private mutating func finish(
@@ -290,7 +329,7 @@ package struct SettleTracker: Sendable {
     _ reason: String?
   ) {
     candidates.removeValue(forKey: path)
-    tell(path, candidate.folder, .imported, reason, identifier)
+    defer { tell(path, candidate.folder, .imported, reason, identifier) }
     guard let identity, !candidate.isGone, !candidate.isDirty else { return }
     remembered[Self.hash(path)] = Remembered(
       fingerprint: Self.hash(identity),
