@@ -63,7 +63,9 @@ extension SettleTracker {
     // During a look the last state stands.
     var (state, reason) =
       candidate.shown ?? (candidate.announced ?? .waitingQuiet, candidate.announcedReason)
-    if state == .waitingPackage { reason = packageReason(for: path, in: candidate.folder) ?? reason }
+    if state == .waitingPackage {
+      reason = packageReason(for: path, in: candidate.folder) ?? reason
+    }
     return CandidateReport(
       path: path,
       folder: folders[candidate.folder].path,

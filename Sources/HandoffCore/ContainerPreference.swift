@@ -24,6 +24,9 @@ package struct ContainerPreference: Sendable {
     path.parent.appending(split(path).stem)
   }
 
+  /// Its container is the most preferred one.
+  func isBest(_ path: BytePath) -> Bool { path.lowercasedExtension == extensions[0] }
+
   /// The paths that would be taken instead of this one, best first; extensions in lower or upper case.
   package func better(than path: BytePath) -> [BytePath] {
     let (stem, isRemux) = split(path)

@@ -97,7 +97,9 @@ extension SettleTracker {
   ///   - directory: the package.
   ///   - isOpening: its finished members have waited for one that is finished now.
   private mutating func goOn(_ directory: BytePath, opening isOpening: Bool) {
-    guard let package = packages[directory], package.unready.isEmpty else { return }
+    guard let package = packages[directory], package.unready.isEmpty,
+      completedFolders.contains(package.folder)
+    else { return }
     let end = package.lastChange + packageQuiet(package.folder)
     if isOpening {
       for member in package.ready {

@@ -14,7 +14,8 @@ extension SettleTracker {
     let better = preference.better(than: path)
     guard let best = better.first else { return nil }
     let unit = preference.unit(of: path)
-    if let other = better.first(where: { standing(of: $0) == .proven }) {
+    // The better one may be imported and lie there still, or wait for nothing but its package.
+    if let other = better.first(where: { isRemembered($0) || standing(of: $0) == .proven }) {
       outdone[unit, default: []].insert(path)
       return Self.hold(.ignored, "\(other.lastComponent) was preferred", wake: nil)
     }
@@ -24,7 +25,7 @@ extension SettleTracker {
       return Self.hold(.waitingQuiet, reason, wake: nil)
     }
     let end = candidate.lastEvent + preference.wait
-    guard moment.elapsed < end else { return nil }
+    guard !preference.isBest(path), moment.elapsed < end else { return nil }
     outdone[unit, default: []].insert(path)
     let reason =
       "\(best.lastComponent) would be preferred: it is waited for up to \(preference.wait) "
@@ -32,10 +33,14 @@ extension SettleTracker {
     return Self.hold(.waitingQuiet, reason, wake: end)
   }
 
-  /// A file was imported, refused or went away: what was held for it goes on.
+  /// A file was imported, refused or went away, or waits for its package alone: what was held for it is
+  /// looked at again.
   mutating func releaseOutdone(_ path: BytePath, _ rules: Rules, _ state: CandidateState) {
-    guard [.imported, .refused, .unknown, .ignored, .unreadable].contains(state),
-      let unit = rules.preference?.unit(of: path), let waiting = outdone[unit]
+    let telling: [CandidateState] = [
+      .imported, .refused, .unknown, .ignored, .unreadable, .waitingPackage,
+    ]
+    guard telling.contains(state), let unit = rules.preference?.unit(of: path),
+      let waiting = outdone[unit]
     else { return }
     // Whoever goes on waiting says so again.
     let isOver = [.imported, .unknown].contains(state) || !waiting.contains(path)

@@ -158,7 +158,7 @@ package struct SettleTracker: Sendable {
   }
 
   /// It was imported and, as far as was noticed, has not changed since.
-  private func isRemembered(_ path: BytePath) -> Bool {
+  func isRemembered(_ path: BytePath) -> Bool {
     remembered[Self.hash(path)] != nil
   }
 

@@ -26,7 +26,7 @@ struct ControlQuestions: Sendable {
       try WireCoder.value(try await why(WireCoder.document(WhyParameters.self, from: parameters)))
     case .importFile:
       try WireCoder.value(
-        try await handImport.run(WireCoder.document(ImportParameters.self, from: parameters))
+        try await importFile(WireCoder.document(ImportParameters.self, from: parameters))
       )
     case .send:
       try WireCoder.value(try await send(WireCoder.document(SendParameters.self, from: parameters)))
@@ -36,6 +36,16 @@ struct ControlQuestions: Sendable {
     case .retry: try await decide(parameters, ledger.retry)
     case .adopt: try await decide(parameters, ledger.adopt)
     }
+  }
+
+  /// Imports by hand; a package that has waited for the file goes on.
+  private func importFile(_ parameters: ImportParameters) async throws -> AssetReport {
+    let report = try await handImport.run(parameters)
+    for path in Set([parameters.path, resolved(parameters.path)]) {
+      let folder = configuration.dropFolders.deepest(holding: path)
+      if folder?.packageDirectory(of: path) != nil { _ = await watcher.judgeAgain(path) }
+    }
+    return report
   }
 
   private func why(_ parameters: WhyParameters) async throws -> WhyReport {

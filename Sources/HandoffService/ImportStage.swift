@@ -20,6 +20,7 @@ struct ImportStage: Sendable {
   let reserve: LibrarySettings.Reserve
   /// When each drop folder was seen for the first time.
   let firstSeen: [BytePath: Timestamp]
+  let units: FolderUnits
   let now: @Sendable () -> Timestamp
   let logger: Logger
 
@@ -29,6 +30,11 @@ struct ImportStage: Sendable {
   /// policy is carried out now.
   func known(_ path: BytePath, _ identity: FileIdentity) async throws -> LocalIdentifier? {
     let identifier = try await ledger.identifier(sightedAt: path, identity: identity)
+    if units.package(of: path) != nil {
+      // What follows from the import of a member follows once its package is recorded.
+      if let identifier { return identifier }
+      return try await adopt(path, identity)
+    }
     if let identifier {
       await originals.sawAgain(identifier, at: path)
       // A receipt is made from the ledger, so one that a crash has swallowed is made here.
@@ -37,7 +43,31 @@ struct ImportStage: Sendable {
     return identifier
   }
 
+  /// The export of the same stem that was taken instead of a finished one.
+  ///
+  /// It must have been imported after that was finished: under an older name of the same stem another
+  /// recording may have been taken.
+  func outdone(_ path: BytePath, _ identity: FileIdentity) async throws -> BytePath? {
+    for other in units.preferred(to: path) {
+      guard let imported = try await ledger.lastImport(from: other) else { continue }
+      if identity.changed / 1_000_000 <= imported.milliseconds { return other }
+    }
+    return nil
+  }
+
+  /// A member of a package that a person has taken by hand, finished or not, belongs to the folder too.
+  private func adopt(_ path: BytePath, _ identity: FileIdentity) async throws -> LocalIdentifier? {
+    guard let folder = units.folder(of: path),
+      let identifier = try await ledger.identifier(takenByHandAt: path, identity: identity),
+      let asset = try await ledger.asset(identifier)
+    else { return nil }
+    let sighting = Sighting(path: path, folder: folder.path, identity: identity, seenAt: now())
+    _ = try await ledger.recordImport(asset: asset, sighting: sighting, orders: [])
+    return identifier
+  }
+
   func take(_ export: SettledExport) async -> ImportOutcome {
+    guard units.package(of: export.path) == nil else { return await importing(export, with: nil) }
     let sidecar: SidecarReader.Found?
     do {
       switch try await sidecars.read(for: export.path, in: export.folder) {
@@ -59,6 +89,13 @@ struct ImportStage: Sendable {
     } catch {
       return failure(error)
     }
+    return await importing(export, with: sidecar)
+  }
+
+  private func importing(
+    _ export: SettledExport,
+    with sidecar: SidecarReader.Found?
+  ) async -> ImportOutcome {
     do {
       if let shortage = try await shortage(for: export) { return shortage }
       let resource = try await library.importResource(
@@ -95,10 +132,12 @@ struct ImportStage: Sendable {
       sidecar: sidecar?.sidecar,
       wasThereBefore: wasThereBefore(export)
     )
+    let isMember = units.package(of: export.path) != nil
+    let orders = isMember ? [] : route.orders(for: [asset.localIdentifier])
     let record = try await ledger.recordImport(
       asset: asset,
       sighting: sighting,
-      orders: route.orders(for: [asset.localIdentifier]).map { order in
+      orders: orders.map { order in
         var order = order
         order.publishAt = route.publishAt?.inHostZone
         return order
@@ -113,7 +152,7 @@ struct ImportStage: Sendable {
         .sha256: asset.digest.hex, .size: String(asset.size), .detail: "\(resource.method)",
       ]
     )
-    await originals.imported(asset, from: sighting, in: export.folder)
+    if !isMember { await originals.imported(asset, from: sighting, in: export.folder) }
     if sidecar != nil { receipts.mark(record.localIdentifier) }
     return record.localIdentifier
   }

@@ -66,22 +66,25 @@ struct OpenedParts: Sendable {
   // MARK: Before the import
 
   private func makeWatcher() -> DropFolderWatcher {
+    let sidecars = SidecarReader(
+      ledger: ledger,
+      leases: leases,
+      callbacks: Set(configuration.callbacks.keys),
+      files: files
+    )
     let intake = ImportStage(
       library: library,
       ledger: ledger,
-      sidecars: SidecarReader(
-        ledger: ledger,
-        leases: leases,
-        callbacks: Set(configuration.callbacks.keys),
-        files: files
-      ),
+      sidecars: sidecars,
       originals: originals,
       receipts: receipts,
       reserve: configuration.library.reserve,
       firstSeen: firstSeen,
+      units: FolderUnits(configuration.dropFolders),
       now: SystemClock.now,
       logger: logger
     )
+    let packages = packageStage(sidecars)
     let narrator = CandidateNarrator(logger: logger)
     return DropFolderWatcher(
       folders: configuration.dropFolders,
@@ -91,9 +94,23 @@ struct OpenedParts: Sendable {
         probe: { [probe] file, size in await probe.verdict(for: file, size: size) },
         known: { path, identity in try await intake.known(path, identity) },
         importer: { export in await intake.take(export) },
+        outdone: { path, identity in try await intake.outdone(path, identity) },
+        packager: { arrival in await packages.record(arrival) },
         observer: { change in narrator.tell(change) },
         now: SystemClock.now
       ),
+      logger: logger
+    )
+  }
+
+  private func packageStage(_ sidecars: SidecarReader) -> PackageStage {
+    PackageStage(
+      ledger: ledger,
+      sidecars: sidecars,
+      originals: originals,
+      receipts: receipts,
+      folders: configuration.dropFolders,
+      firstSeen: firstSeen,
       logger: logger
     )
   }

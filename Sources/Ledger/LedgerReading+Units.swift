@@ -22,6 +22,15 @@ extension LedgerReading {
     }
   }
 
+  /// The asset whose import, or whose package, last used up a sidecar at a path.
+  package func lastConsumer(ofSidecar path: BytePath) async throws -> LocalIdentifier? {
+    try await readings.queue.read { connection in
+      try connection.first(UnitQueries.consumer, [.blob(path.bytes)]) { row in
+        LocalIdentifier(try row.text(0))
+      } ?? nil
+    }
+  }
+
   /// When a drop folder last imported from a path, whatever the path holds now; nil if it never did.
   package func lastImport(from path: BytePath) async throws -> Timestamp? {
     try await readings.queue.read { connection in
@@ -39,6 +48,12 @@ private enum UnitQueries {
     SELECT a.identifier FROM sightings AS s JOIN assets AS a ON a.id = s.asset
     WHERE s.path = ?1 AND s.latest = 1 AND s.device = ?2 AND s.inode = ?3 AND s.size = ?4
       AND s.mtime_ns = ?5 AND s.ctime_ns = ?6 AND s.folder = ?7
+    """
+  )
+  static let consumer = SQL(
+    """
+    SELECT a.identifier FROM sidecars AS s JOIN assets AS a ON a.id = s.asset
+    WHERE s.path = ?1 ORDER BY s.consumed_at DESC LIMIT 1
     """
   )
   static let lastImport = SQL(

@@ -40,6 +40,14 @@ final class JSONLines: Sendable {
     ])
   }
 
+  func write(_ arrival: PackageArrival) {
+    write([
+      "event": .string("package"),
+      "path": .string(arrival.path.bytes.hexDigits),
+      "members": .integer(Int64(arrival.members.count)),
+    ])
+  }
+
   func write(_ record: LogRecord) {
     write([
       "event": .string("log"),
@@ -67,6 +75,7 @@ final class JSONLines: Sendable {
       "event": .string("report"),
       "path": .string(path.bytes.hexDigits),
       "state": report.map { .string($0.state.rawValue) } ?? .null,
+      "reason": report?.reason.map { .string($0) } ?? .null,
       "evidence": .array(evidence?.map { .string($0) } ?? []),
     ])
   }

@@ -8,7 +8,8 @@ import Paths
 
 /// Runs a real watcher on one folder, in a process of its own, because libinotifytools is one a process.
 ///
-///     watch-fixture DROP CONTROL [quiet=MS] [quiet_poll=MS] [give_up=MS] [poll=MS] [brief=1]
+///     watch-fixture DROP CONTROL [quiet=MS] [quiet_poll=MS] [give_up=MS] [poll=MS] [brief=1] [package=1]
+///       [prefer_wait=MS] [prefer=EXTENSION]
 ///
 /// Prints one line of JSON for each change, and with `brief` only for imports. Lines on standard input are questions: `folders`,
 /// `report HEX`, `judge HEX`. It ends when standard input does.
@@ -32,6 +33,10 @@ enum WatchFixture {
         probe: stand.probe,
         known: stand.known,
         importer: stand.take,
+        packager: { arrival in
+          output.write(arrival)
+          return .recorded
+        },
         observer: { if !isBrief || $0.state == .imported { output.write($0) } },
         now: wallClock
       ),
@@ -53,6 +58,10 @@ enum WatchFixture {
     to settings: inout DropFolderSettings
   ) throws {
     let parts = argument.split(separator: "=")
+    if parts.first == "prefer" {
+      settings.prefer = parts.dropFirst().map(String.init)
+      return
+    }
     guard parts.count == 2, let milliseconds = Int(parts[1]) else {
       throw FixtureError("not a setting: \(argument)")
     }
@@ -62,6 +71,8 @@ enum WatchFixture {
     case "quiet_poll": settings.quietPoll = time
     case "give_up": settings.giveUp = time
     case "brief": break
+    case "package": settings.package = true
+    case "prefer_wait": settings.preferWait = time
     case "poll": settings.pollInterval = time
     default: throw FixtureError("not a setting: \(argument)")
     }
