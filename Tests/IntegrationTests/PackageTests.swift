@@ -201,13 +201,13 @@ struct PackageTests {
   )
   func tooLarge() async throws {
     try await Scene.run(Self.configuration()) { scene in
-      try await Self.moveIn(scene, "job", Array(1000..<1300))
+      try await Self.moveIn(scene, "job", Array(1000..<1380))
       let path = scene.exports.appending("job")
       let why = try await scene.broker.wait("why", path, within: .seconds(90)) {
         $0["state"]?.text == "refused"
       }
-      #expect(why["reason"]?.text?.contains("no request can hold its 300 exports") == true)
-      #expect(try await scene.broker.json("assets").elements.count == 300)
+      #expect(why["reason"]?.text?.contains("no request can hold its 380 exports") == true)
+      #expect(try await scene.broker.json("assets").elements.count == 380)
       #expect(try await scene.broker.json("handoffs").elements.isEmpty)
       let status = try await scene.broker.json("status")
       let listed = status["candidates"]?.elements.first { $0["path"]?.text == path.lossyText }
