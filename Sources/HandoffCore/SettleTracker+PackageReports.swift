@@ -6,17 +6,18 @@ extension SettleTracker {
     guard isPackage(path), let package = packages[path] else { return nil }
     let (state, reason) = shown(path, package)
     let missing = package.unready.count
-    let evidence = Evidence(
-      .package,
-      passed: missing == 0,
+    let counts =
       "\(package.imported.count) imported, \(package.ready.count) finished, \(missing) not finished"
-    )
+    let evidence = [
+      Evidence(.name, passed: true, "a directory whose exports are one request"),
+      Evidence(.package, passed: missing == 0, counts),
+    ]
     return CandidateReport(
       path: path,
       folder: folders[package.folder].path,
       state: state,
       reason: reason,
-      evidence: [evidence]
+      evidence: evidence
     )
   }
 
@@ -40,7 +41,7 @@ extension SettleTracker {
     switch package.stage {
     case .held(let state, let reason): (state, reason)
     case .refused(let reason, _): (.refused, reason)
-    case .recorded where package.isWhole: (.imported, "its exports are one request")
+    case .recorded where package.isWhole: (.imported, Self.packageIsRecorded)
     case .recording: (.importing, nil)
     case .gathering, .recorded: (.waitingPackage, missing(path, package))
     }

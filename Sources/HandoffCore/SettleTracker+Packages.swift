@@ -24,6 +24,7 @@ extension SettleTracker {
     switch outcome {
     case .recorded:
       packages[path]?.stage = .recorded(identifiers)
+      tell(path, package.folder, .imported, Self.packageIsRecorded)
     case .refused(let reason):
       packages[path]?.stage = .refused(reason, identifiers)
       tell(path, package.folder, .refused, reason)
@@ -36,6 +37,8 @@ extension SettleTracker {
     // It may have changed meanwhile.
     heap.add(path, at: moment.elapsed)
   }
+
+  static let packageIsRecorded = "its exports are one request"
 
   /// A directory of this path is a package.
   func isPackage(_ path: BytePath) -> Bool {
@@ -87,7 +90,7 @@ extension SettleTracker {
       identifier,
       lastEvent: candidates[path]?.lastEvent
     )
-    if packages[directory]?.isEmpty == true { packages.removeValue(forKey: directory) }
+    dropPackageIfEmpty(directory)
     if wasHeld || state == .imported || state == .unknown { goOn(directory, opening: wasHeld) }
   }
 
@@ -168,7 +171,16 @@ extension SettleTracker {
     for folder in folders.indices {
       guard let directory = packageDirectory(of: path, in: folder) else { continue }
       packages[directory]?.forget(path)
-      if packages[directory]?.isEmpty == true { packages.removeValue(forKey: directory) }
+      dropPackageIfEmpty(directory)
+    }
+  }
+
+  private mutating func dropPackageIfEmpty(_ directory: BytePath) {
+    guard let package = packages[directory], package.isEmpty else { return }
+    packages.removeValue(forKey: directory)
+    switch package.stage {
+    case .held, .refused: tell(directory, package.folder, .unknown, "the package is gone")
+    case .gathering, .recording, .recorded: return
     }
   }
 

@@ -15,7 +15,7 @@ extension SettleTracker {
     guard let best = better.first else { return nil }
     let unit = preference.unit(of: path)
     // The better one may be imported and lie there still, or wait for nothing but its package.
-    if let other = better.first(where: { isRemembered($0) || standing(of: $0) == .proven }) {
+    if let other = better.first(where: { isImported($0) || standing(of: $0) == .proven }) {
       outdone[unit, default: []].insert(path)
       return Self.hold(.ignored, "\(other.lastComponent) was preferred", wake: nil)
     }
@@ -63,7 +63,7 @@ extension SettleTracker {
     case .postponed(.waitingPackage, _): .proven
     case .postponed(.ignored, _): .none
     case .postponed: .coming
-    case .unreadable, .misnamed, .irregular, .refused, nil: .none
+    case .unreadable, .unproven, .existing, .misnamed, .irregular, .refused, nil: .none
     }
   }
 

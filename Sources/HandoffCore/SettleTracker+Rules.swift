@@ -1,3 +1,6 @@
+package import HandoffProtocol
+import Paths
+
 extension SettleTracker {
   /// How long what is waited for.
   package struct Rules: Sendable {
@@ -19,6 +22,15 @@ extension SettleTracker {
     package var preference: ContainerPreference?
     /// A directory that arrives directly in the folder is one request.
     package var hasPackages = false
+    /// What else has to be there before a file counts as finished.
+    package var proof = DropFolderSettings.Proof.auto
+    /// How long an export waits for its sidecar after its last event.
+    package var sidecarWait: Duration = .zero
+    /// What has not changed since this moment is left alone; nil where everything is taken.
+    package var ignoredUpTo: Timestamp?
+    /// The first and the longest wait for another look at what only a change should make better: the
+    /// cause may have been outside the file, where no event tells of its end.
+    package var slowRetry: ClosedRange<Duration> = .seconds(600)...(.seconds(21_600))
 
     package init(
       quiet: Duration,
@@ -32,7 +44,8 @@ extension SettleTracker {
       self.names = TemporaryNames(ignored: ignore)
     }
 
-    package init(_ settings: DropFolderSettings) {
+    /// - Parameter firstSeen: when the folder was seen for the first time.
+    package init(_ settings: DropFolderSettings, firstSeen: Timestamp? = nil) {
       self.init(
         quiet: settings.quiet,
         quietPoll: settings.quietPoll,
@@ -41,6 +54,17 @@ extension SettleTracker {
       names = TemporaryNames(settings)
       preference = ContainerPreference(settings, remuxed: names.remuxed)
       hasPackages = settings.package
+      proof = settings.proof
+      sidecarWait = settings.sidecarWait
+      if settings.existing == .ignore { ignoredUpTo = firstSeen }
+    }
+
+    /// It lies there since before the folder was first seen, and such files are not wanted.
+    ///
+    /// The inode's change time decides: nobody can set it.
+    func ignoresExisting(_ identity: FileIdentity) -> Bool {
+      guard let ignoredUpTo else { return false }
+      return identity.changed / 1_000_000 <= ignoredUpTo.milliseconds
     }
 
     /// The least time between two equal looks that stand in for a lease.

@@ -75,7 +75,8 @@ extension Candidate {
     _ finding: CandidateFinding,
     at moment: SettleTracker.Moment
   ) {
-    guard case .importing = stage, case .judged(let verdict, let identity, _) = finding else {
+    guard case .importing = stage, case .judged(let verdict, let identity, _, _) = finding
+    else {
       return
     }
     if look?.identity != identity {

@@ -31,6 +31,10 @@ package struct SettleTracker: Sendable {
     package let folder: Int
     /// What the last look found: where the file is still the same, it need not be probed again.
     package let judged: (identity: FileIdentity, verdict: ProbeVerdict)?
+    /// It was there before the folder was first seen: it is only asked whether the ledger has it.
+    package let existing: FileIdentity?
+    /// What is shown of its writers, if it was open for writing at the last look.
+    package let writers: String?
   }
 
   let folders: [Folder]
@@ -44,6 +48,9 @@ package struct SettleTracker: Sendable {
   var completedFolders: Set<Int> = []
   var heap = DeadlineHeap()
   private var remembered: [UInt64: Remembered] = [:]
+  /// The inodes that were listed under temporary names, in folders that want a rename: where events do
+  /// not tell of one, the inode under its new name does.
+  var scratchNames: [ScratchKey: ScratchName] = [:]
   private var changes: [CandidateChange] = []
 
   /// - Parameter folders: the drop folders' paths and rules; elsewhere they are named by their place here.
@@ -75,10 +82,8 @@ package struct SettleTracker: Sendable {
     round: UInt32,
     at moment: Moment
   ) {
-    if let export = TemporaryNames.export(ofSidecar: path) {
-      reconsider(export, at: moment)
-      reconsiderPackage(export)
-    }
+    noteBeside(path, observation, at: moment)
+    if let export = TemporaryNames.export(ofSidecar: path) { reconsiderPackage(export) }
     if case .vanished = observation { return vanished(path) }
     if case .listed(let identity) = observation, candidates[path] == nil,
       recalls(path, identity, round: round)
@@ -86,19 +91,21 @@ package struct SettleTracker: Sendable {
       return
     }
     if candidates[path] == nil {
-      candidates[path] = newcomer(path, folder, round, at: moment)
+      candidates[path] = newcomer(path, folder, round, observation, at: moment)
     }
     let rules = folders[folder].rules
     update(path) { candidate in
       candidate.round = round
       candidate.take(observation, rules, at: moment)
     }
+    noteScratchName(path)
   }
 
   private func newcomer(
     _ path: BytePath,
     _ folder: Int,
     _ round: UInt32,
+    _ observation: CandidateObservation,
     at moment: Moment
   ) -> Candidate {
     var candidate = Candidate(folder: folder, round: round, at: moment)
@@ -106,19 +113,18 @@ package struct SettleTracker: Sendable {
     let name = path.lastComponent
     if let reason = rules.names.reason(for: name) {
       candidate.enter(.misnamed(reason), wake: nil, at: moment)
-    } else {
-      candidate.patience = rules.names.patience(for: name)
-      candidate.restart(rules, at: moment)
+      return candidate
+    }
+    candidate.patience = rules.names.patience(for: name)
+    candidate.restart(rules, at: moment)
+    if case .listed(let identity) = observation {
+      if rules.ignoresExisting(identity) {
+        candidate.isExisting = true
+        candidate.enter(.quiet, wake: moment.elapsed, at: moment)
+      }
+      if wasRenamed(identity) { candidate.origin = .renamed }
     }
     return candidate
-  }
-
-  /// A sidecar has come or changed: what is held for it is looked at again.
-  private mutating func reconsider(_ export: BytePath, at moment: Moment) {
-    update(export) { candidate in
-      guard case .postponed = candidate.stage else { return }
-      candidate.enter(candidate.stage, wake: moment.elapsed, at: moment)
-    }
   }
 
   private mutating func vanished(_ path: BytePath) {
@@ -152,20 +158,16 @@ package struct SettleTracker: Sendable {
       vanished(path)
     }
     remembered = remembered.filter { $0.value.folder != folder || $0.value.round >= round }
-    for path in importedMembers(of: folder) where !isRemembered(path) { forgetImported(path) }
+    for path in importedMembers(of: folder) where !isImported(path) { forgetImported(path) }
     completedFolders.insert(folder)
     reconsiderPackages(of: folder)
-  }
-
-  /// It was imported and, as far as was noticed, has not changed since.
-  func isRemembered(_ path: BytePath) -> Bool {
-    remembered[Self.hash(path)] != nil
   }
 
   /// A folder is away: its files are no longer known to be there, nor to be gone.
   package mutating func suspend(folder: Int) {
     for (path, candidate) in candidates where candidate.folder == folder && !candidate.isInFlight {
       candidates.removeValue(forKey: path)
+      forgetScratchName(path, candidate)
     }
     completedFolders.remove(folder)
     packages = packages.filter { $0.value.folder != folder }
@@ -196,6 +198,7 @@ package struct SettleTracker: Sendable {
   /// The looks that are due now, at most as many as asked for; each counts as begun.
   package mutating func due(at moment: Moment, limit: Int) -> [Look] {
     var looks: [Look] = []
+    let rules = folders
     while looks.count < limit, let (path, deadline) = heap.pop(dueAt: moment.elapsed) {
       if isPackage(path) {
         settlePackage(path, at: moment)
@@ -209,11 +212,9 @@ package struct SettleTracker: Sendable {
           return
         }
         if case .incomplete(let reason) = candidate.stage {
-          candidate.enter(.refused(reason), wake: nil, at: moment)
-          return
+          return candidate.refuse(reason, rules[candidate.folder].rules, at: moment)
         }
-        let judged = candidate.look.map { (identity: $0.identity, verdict: $0.verdict) }
-        looks.append(Look(path: path, folder: candidate.folder, judged: judged))
+        looks.append(candidate.nextLook(path))
         candidate.enter(.examining, wake: nil, at: moment)
       }
     }
@@ -239,7 +240,7 @@ package struct SettleTracker: Sendable {
       finish(path, candidate, identifier, identity, "the library has it already")
     case .outdone(let other, let identity):
       update(path) { $0.passOver(for: other, identity, at: moment) }
-    case .irregular, .unreadable, .openForWriting, .judged:
+    case .irregular, .unreadable, .openForWriting, .existing, .judged:
       let hold = unitHold(path, candidate, at: moment)
       update(path) { candidate in
         candidate.take(finding, rules, at: moment)
@@ -258,8 +259,8 @@ package struct SettleTracker: Sendable {
       finish(path, candidate, identifier, candidate.identity, nil)
       guard candidate.isDirty, !candidate.isGone else { return }
       // It changed after it was taken: the next look tells whether its content did.
-      let closed = CandidateObservation.changed(closed: candidate.isClosed)
-      return observe(path, in: candidate.folder, closed, round: candidate.round, at: moment)
+      let change = candidate.lastChange
+      return observe(path, in: candidate.folder, change, round: candidate.round, at: moment)
     }
     if candidate.isGone {
       return remove(path, "source removed during its import, which was given up")
@@ -318,6 +319,7 @@ package struct SettleTracker: Sendable {
 
   private mutating func remove(_ path: BytePath, _ reason: String = "the file is gone") {
     guard let candidate = candidates.removeValue(forKey: path) else { return }
+    forgetScratchName(path, candidate)
     if candidate.announced != nil { tell(path, candidate.folder, .unknown, reason) }
   }
 
@@ -336,6 +338,11 @@ package struct SettleTracker: Sendable {
       folder: candidate.folder,
       round: candidate.round
     )
+  }
+
+  /// It was imported since the start, and has not changed since.
+  func isImported(_ path: BytePath) -> Bool {
+    candidates[path] == nil && remembered[Self.hash(path)] != nil
   }
 
   private mutating func recalls(
