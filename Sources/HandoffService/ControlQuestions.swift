@@ -60,8 +60,7 @@ struct ControlQuestions: Sendable {
         return WhyReport(
           path,
           state: "imported",
-          reason: try await lateSidecar(beside: path)
-            ?? reason(ofOriginal: path, of: identifier),
+          reason: try await imported(path, as: identifier),
           localIdentifier: identifier
         )
       }
@@ -72,6 +71,15 @@ struct ControlQuestions: Sendable {
       state: "unknown",
       reason: isInside ? "there is no such file" : "it lies in no drop folder"
     )
+  }
+
+  /// What there is to say of a file that the ledger has; nil where nothing is.
+  private func imported(
+    _ path: BytePath,
+    as identifier: LocalIdentifier
+  ) async throws -> String? {
+    if let reason = try await lateSidecar(beside: path) { return reason }
+    return try await reason(ofOriginal: path, of: identifier)
   }
 
   private func status() async throws -> StatusReport {
