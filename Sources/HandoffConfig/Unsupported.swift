@@ -23,7 +23,7 @@ extension ConfigurationDraft {
     dropFolders.enumerated().flatMap { index, folder in
       let path = "drop_folder[\(index)]"
       return Self.chosen([
-        (folder.watch == .poll, "\(path).watch", "polling on demand"),
+        (folder.watch == .poll, "\(path).watch", "polling on demand")
       ])
     }
   }

@@ -28,7 +28,7 @@ package struct ShellPattern: Hashable, Sendable {
   }
 
   /// In lower case (ASCII only).
-  private static func folded(_ bytes: [UInt8]) -> [UInt8] {
+  static func folded(_ bytes: [UInt8]) -> [UInt8] {
     bytes.map { (65...90).contains($0) ? $0 + 32 : $0 }
   }
 
@@ -90,13 +90,17 @@ package struct ShellPattern: Hashable, Sendable {
   ///
   /// Takes time in the product of both lengths at most.
   package func matches(_ name: BytePath) -> Bool {
-    let bytes = ignoresCase ? Self.folded(name.bytes) : name.bytes
-    if let tail { return bytes.count >= tail.count && bytes.suffix(tail.count).elementsEqual(tail) }
-    if let head { return bytes.starts(with: head) }
-    return matches(bytes)
+    matches(bytes: ignoresCase ? Self.folded(name.bytes) : name.bytes)
   }
 
-  private func matches(_ bytes: [UInt8]) -> Bool {
+  /// The whole name matches, which is in lower case if the pattern disregards case.
+  func matches(bytes: [UInt8]) -> Bool {
+    if let tail { return bytes.count >= tail.count && bytes.suffix(tail.count).elementsEqual(tail) }
+    if let head { return bytes.starts(with: head) }
+    return matches(elementwise: bytes)
+  }
+
+  private func matches(elementwise bytes: [UInt8]) -> Bool {
     var element = 0
     var index = 0
     // Where the last `*` stands, and up to where it has swallowed the name.

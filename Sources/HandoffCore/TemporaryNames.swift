@@ -139,7 +139,10 @@ private struct WriterPatterns: Sendable {
   }
 
   func match(_ name: BytePath) -> (title: String, pattern: String)? {
-    guard let entry = entries.first(where: { $0.pattern.matches(name) }) else { return nil }
+    let folded = ShellPattern.folded(name.bytes)
+    guard let entry = entries.first(where: { $0.pattern.matches(bytes: folded) }) else {
+      return nil
+    }
     return (entry.titles.joined(separator: ", "), entry.pattern.text)
   }
 }

@@ -203,6 +203,31 @@ struct PackageTests {
     #expect(report(bench, "other") == nil)
   }
 
+  @Test("among nested folders the deepest decides: a drop folder inside a package is no part of it")
+  func nested() {
+    var outer = DropFolderSettings(path: TrackerBench.folder)
+    outer.package = true
+    let inner = DropFolderSettings(path: TrackerBench.path("job/inner"))
+    var tracker = SettleTracker(
+      folders: [outer, inner].map { (path: $0.path, rules: SettleTracker.Rules($0)) }
+    )
+    let bench = TrackerBench()
+    let path = TrackerBench.path("job/inner/deep/a.mp4")
+    tracker.observe(path, in: 1, .changed(closed: true), round: 1, at: bench.moment)
+    var later = bench.moment
+    later.elapsed = .seconds(1)
+    #expect(tracker.due(at: later, limit: 9).map(\.path) == [path])
+    let finding = CandidateFinding.judged(
+      TrackerBench.verdict(.complete),
+      TrackerBench.identity(1),
+      .lease
+    )
+    #expect(tracker.examined(path, finding, at: later) == .importNow)
+    #expect([outer, inner].deepest(holding: path)?.packageDirectory(of: path) == nil)
+    #expect(outer.packageDirectory(of: TrackerBench.path("job/a.mp4")) == TrackerBench.path("job"))
+    #expect(outer.packageDirectory(of: TrackerBench.path("a.mp4")) == nil)
+  }
+
   @Test("with a preference the raw recording in a package is left, and waits for nothing")
   func preferenceInside() {
     var bench = TrackerBench {
