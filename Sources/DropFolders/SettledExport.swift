@@ -18,6 +18,12 @@ package struct SettledExport: Sendable {
   package let identity: FileIdentity
   package let facts: MediaFacts
   package let evidence: [Evidence]
+  /// What its writer says of the bytes: compared before anything is recorded.
+  package internal(set) var checksum: ContentChecksum?
+  /// How much longer it waits for its sidecar, should it have none; zero or less when no longer.
+  package internal(set) var sidecarWait: Duration = .zero
+  /// A rename was seen to bring it: it was not in the folder before, however old its inode is.
+  package internal(set) var cameByRename = false
   private let lease: FileLease?
 
   init(

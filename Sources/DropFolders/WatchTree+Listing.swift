@@ -129,7 +129,8 @@ extension WatchTree {
     do {
       guard let status = try FileStatus.of(name, in: place.file) else { return }
       guard status.kind == .regular else { return }
-      put(path, place.folder, .listed(status.identity))
+      let isRenamed = isMovedIn
+      put(path, place.folder, isRenamed ? .renamed(closedSince: false) : .listed(status.identity))
     } catch {
       skip(place.folder, path, error)
     }
@@ -232,7 +233,8 @@ extension WatchTree {
   private func skip(_ folder: Int, _ path: BytePath, _ error: SystemError) {
     folders[folder].isListingComplete = false
     if [ENOENT, ENOTDIR].contains(error.errno) { return }
-    folders[folder].note(uncovered: "\(error)")
-    logger.warning("a folder is not covered", [.path: path.displayText, .error: "\(error)"])
+    let reason = AccessRefusal.text(error, path)
+    folders[folder].note(uncovered: reason)
+    logger.warning("a folder is not covered", [.path: path.displayText, .error: reason])
   }
 }

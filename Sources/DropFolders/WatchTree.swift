@@ -24,6 +24,8 @@ final class WatchTree {
   /// Directories that lost their place, until a wake shows that no other half comes.
   var detached: Set<CInt> = []
   private(set) var controlWatch: CInt = 0
+  /// What is listed now came with a directory that was moved, so a rename gave it its path.
+  private(set) var isMovedIn = false
 
   static let mask = UInt32(
     IN_CREATE | IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ATTRIB
@@ -124,7 +126,8 @@ final class WatchTree {
   /// `IN_MODIFY` is not asked for: a writer that never stops would flood the queue, and the lease
   /// proves that nobody writes, which no absence of events can.
   private static func observation(_ mask: UInt32) -> CandidateObservation? {
-    if mask & UInt32(IN_CLOSE_WRITE | IN_MOVED_TO) != 0 { return .changed(closed: true) }
+    if mask & UInt32(IN_MOVED_TO) != 0 { return .renamed(closedSince: false) }
+    if mask & UInt32(IN_CLOSE_WRITE) != 0 { return .changed(closed: true) }
     if mask & UInt32(IN_CREATE) != 0 { return .changed(closed: false) }
     if mask & UInt32(IN_DELETE | IN_MOVED_FROM) != 0 { return .vanished }
     if mask & UInt32(IN_ATTRIB) != 0 { return .attributes }
@@ -165,6 +168,8 @@ final class WatchTree {
       directories.attach(watch, to: event.watch, as: event.name)
       detached.remove(watch)
     }
+    isMovedIn = event.mask & UInt32(IN_MOVED_TO) != 0
+    defer { isMovedIn = false }
     enter(event.name, of: event.watch, entry)
   }
 

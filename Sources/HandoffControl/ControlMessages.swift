@@ -10,6 +10,8 @@ package enum ControlMethod: String, Sendable, CaseIterable {
   case wait
   case cancel
   case retry
+  /// Judges a file again; with the parameters and the answer of `why`.
+  case retryFile = "retry_file"
   case adopt
   case delete
 }

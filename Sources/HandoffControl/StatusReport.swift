@@ -65,8 +65,10 @@ package struct StatusReport: Codable, Sendable {
   package var candidates: [WhyReport]
   package var destinations: [Destination]
   package var counts: [String: Int]
-  /// Handoffs that wait for a person.
-  package var needsPerson: [HandoffReport]
+  /// Handoffs that wait for a person, and notices that were given up.
+  package var needsPerson: [NeedsPerson]
+  /// The oldest notices that wait for their next try.
+  package var notices: [NoticeReport]
   /// Originals that stay, since a handoff of theirs did not succeed or they could not be touched.
   package var originals: [OriginalReport] = []
 
@@ -77,7 +79,8 @@ package struct StatusReport: Codable, Sendable {
     candidates: [WhyReport],
     destinations: [Destination],
     counts: [String: Int],
-    needsPerson: [HandoffReport]
+    needsPerson: [NeedsPerson],
+    notices: [NoticeReport]
   ) {
     self.version = version
     self.pid = pid
@@ -86,6 +89,7 @@ package struct StatusReport: Codable, Sendable {
     self.destinations = destinations
     self.counts = counts
     self.needsPerson = needsPerson
+    self.notices = notices
   }
 
   private enum CodingKeys: String, CodingKey {
@@ -97,5 +101,6 @@ package struct StatusReport: Codable, Sendable {
     case counts
     case needsPerson = "needs_person"
     case originals
+    case notices
   }
 }

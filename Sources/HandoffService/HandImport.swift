@@ -127,7 +127,15 @@ struct HandImport: Sendable {
     )
     guard let export else { throw ControlError(.failed, "\(path.displayText) is in no folder") }
     let outcome = await intake.take(export, acceptance: source.acceptance)
-    _ = await watcher.judgeAgain(path)
+    do {
+      _ = try await watcher.judgeAgain(path)
+    } catch {
+      // The next listing finds it imported.
+      logger.warning(
+        "A file could not be looked at again after it was imported by hand",
+        [.exportPath: path.displayText, .error: "\(error)"]
+      )
+    }
     switch outcome {
     case .imported(let identifier): return identifier
     case .changed:

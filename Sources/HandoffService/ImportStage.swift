@@ -44,14 +44,11 @@ struct ImportStage: Sendable {
     let sidecar: SidecarReader.Found?
     do {
       switch try await sidecars.read(for: export.path, in: export.folder) {
-      case .none: sidecar = nil
+      case .none:
+        if let wait = sidecarWait(for: export) { return wait }
+        sidecar = nil
       case .found(let found): sidecar = found
-      case .stillWritten:
-        return .held(
-          reason: "its sidecar is still open for writing",
-          state: .waitingSidecar,
-          upTo: .seconds(1)
-        )
+      case .stillWritten: return Self.sidecarIsWritten
       }
     } catch let error as ConfigurationError {
       return .held(
@@ -73,11 +70,17 @@ struct ImportStage: Sendable {
         path: export.path,
         expecting: export.identity,
         mode: export.folder.takesSource ? .take : .copy,
+        checksum: export.checksum,
         isStillGood: { !export.isBroken }
       )
-      return .imported(try await record(resource, of: export, sidecar, acceptance))
+      // It may have come while the bytes were read.
+      let latest = try await latestSidecar(of: export, after: sidecar)
+      if case .stillWritten = latest { return Self.sidecarIsWritten }
+      return .imported(try await record(resource, of: export, latest.found, acceptance))
     } catch let error as LibraryError where error.code == .sourceChanged {
       return .changed
+    } catch let error as LibraryError where error.code == .checksumMismatch {
+      return .held(reason: mismatch(error, export), state: .waitingProof, upTo: nil)
     } catch {
       return failure(error)
     }
@@ -136,7 +139,7 @@ struct ImportStage: Sendable {
   ///
   /// The inode's change time decides: nobody can set it, and a move into the folder renews it.
   private func wasThereBefore(_ export: SettledExport) -> Bool {
-    guard let firstSeen = firstSeen[export.folder.path] else { return false }
+    guard !export.cameByRename, let firstSeen = firstSeen[export.folder.path] else { return false }
     return export.identity.changed / 1_000_000 <= firstSeen.milliseconds
   }
 

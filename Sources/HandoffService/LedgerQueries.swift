@@ -40,7 +40,11 @@ package struct LedgerQueries: Sendable {
   }
 
   package func handoff(_ id: Handoff.ID) async throws -> HandoffReport? {
-    try await ledger?.handoff(id).map(HandoffReport.init)
+    guard let ledger, let handoff = try await ledger.handoff(id) else { return nil }
+    var report = HandoffReport(handoff)
+    let notices = try await ledger.notices(of: id)
+    if !notices.isEmpty { report.notices = notices.map(NoticeReport.init) }
+    return report
   }
 
   /// Newest first.

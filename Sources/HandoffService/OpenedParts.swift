@@ -1,4 +1,5 @@
 import AssetLibrary
+import Callbacks
 import Destinations
 import DropFolders
 import HandoffConfig
@@ -19,6 +20,8 @@ struct OpenedParts: Sendable {
   let probe: MediaProbe
   let leases: LeaseKeeper
   let dispatch: DispatchSignals
+  let notices: NoticeSignals
+  let callbacks: CallbackHost
   let stop: StopState
   let host: ReceiverHost
   let logger: Logger
@@ -29,9 +32,12 @@ struct OpenedParts: Sendable {
   let files = BlockingThread("files")
 
   func broker(_ lock: BrokerLock) async throws -> Broker {
-    let health = configuration.destinations.map { DestinationHealth($0.name) }
+    let troubles = makeTroubles()
+    let health = configuration.destinations.map { settings in
+      DestinationHealth(settings.name) { troubles.tell(settings.name, $0) }
+    }
     let intake = makeIntake()
-    let watcher = makeWatcher(intake)
+    let watcher = makeWatcher(intake, troubles)
     return Broker(
       configuration: configuration,
       state: state,
@@ -40,7 +46,7 @@ struct OpenedParts: Sendable {
       library: library,
       probe: probe,
       watcher: watcher,
-      stages: try await makeStages(health),
+      stages: try await makeStages(health, troubles),
       questions: ControlQuestions(
         configuration: configuration,
         ledger: ledger,
@@ -60,6 +66,7 @@ struct OpenedParts: Sendable {
         changes: changes,
         results: results,
         delivery: delivery,
+        sidecars: sidecars,
         deletion: deletion,
         originals: originals,
         now: SystemClock.now
@@ -75,12 +82,7 @@ struct OpenedParts: Sendable {
     ImportStage(
       library: library,
       ledger: ledger,
-      sidecars: SidecarReader(
-        ledger: ledger,
-        leases: leases,
-        callbacks: Set(configuration.callbacks.keys),
-        files: files
-      ),
+      sidecars: sidecars,
       originals: originals,
       receipts: receipts,
       brake: IntakeBrake(library: library, reserve: configuration.library.reserve),
@@ -92,20 +94,33 @@ struct OpenedParts: Sendable {
     )
   }
 
-  private func makeWatcher(_ intake: ImportStage) -> DropFolderWatcher {
+  private func makeWatcher(_ intake: ImportStage, _ troubles: TroubleStage) -> DropFolderWatcher {
     let narrator = CandidateNarrator(logger: logger)
     return DropFolderWatcher(
       folders: configuration.dropFolders,
       control: state.watchControl,
       keeper: leases,
+      firstSeen: firstSeen,
       surroundings: DropFolderWatcher.Surroundings(
         probe: { [probe] file, size in await probe.verdict(for: file, size: size) },
         known: { path, identity in try await intake.known(path, identity) },
         importer: { export in await intake.take(export) },
-        observer: { change in narrator.tell(change) },
+        observer: { change in
+          narrator.tell(change)
+          troubles.tell(change)
+        },
         now: SystemClock.now
       ),
       logger: logger
+    )
+  }
+
+  private var sidecars: SidecarReader {
+    SidecarReader(
+      ledger: ledger,
+      leases: leases,
+      callbacks: Set(configuration.callbacks.keys),
+      files: files
     )
   }
 
@@ -154,7 +169,10 @@ struct OpenedParts: Sendable {
     )
   }
 
-  private func makeStages(_ health: [DestinationHealth]) async throws -> Stages {
+  private func makeStages(
+    _ health: [DestinationHealth],
+    _ troubles: TroubleStage
+  ) async throws -> Stages {
     var exec: [ExecStage] = []
     var plugins: [PluginStage] = []
     for (settings, health) in zip(configuration.destinations, health) {
@@ -190,6 +208,8 @@ struct OpenedParts: Sendable {
         logger: logger
       ),
       receipts: receipts,
+      notices: noticeStage,
+      troubles: troubles,
       exec: exec,
       plugins: plugins
     )

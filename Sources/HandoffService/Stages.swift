@@ -4,6 +4,8 @@ struct Stages: Sendable {
   let expiry: ExpiryStage
   let deletion: DeletionStage
   let receipts: ReceiptStage
+  let notices: NoticeStage
+  let troubles: TroubleStage
   let exec: [ExecStage]
   let plugins: [PluginStage]
 }

@@ -37,6 +37,9 @@ package enum LedgerError: Error, Hashable, Sendable, CustomStringConvertible {
   case alreadySucceeded(Handoff.ID, HandoffStatus)
   /// The order names no asset, or one twice, or its request would be too large.
   case malformedOrder(DestinationName, detail: String)
+  case unknownNotice(Notice.ID)
+  /// A person decides only about a notice that was given up; this one has another state.
+  case noticeNotFailed(Notice.ID, Notice.State)
   /// The life of a handoff does not have this move.
   case illegal(Handoff.ID, IllegalTransition)
 
@@ -67,6 +70,9 @@ package enum LedgerError: Error, Hashable, Sendable, CustomStringConvertible {
       "\(id) of this asset is \(status.rawValue); it is handed off once more only if so asked"
     case .malformedOrder(let destination, let detail):
       "\(ErrorCode.malformedRequest): \(destination): \(detail)"
+    case .unknownNotice(let id): "\(id): no such notice"
+    case .noticeNotFailed(let id, let state):
+      "\(id) is \(state.rawValue); only a failed notice is decided about"
     case .illegal(let id, let move): "\(id): \(move.event) is not possible when \(move.status)"
     }
   }

@@ -43,6 +43,7 @@ extension LedgerTransaction {
     try connection.run(Self.updateStatus, [.text(status.rawValue), .integer(asset)])
     let kind = kind ?? "asset_\(status.rawValue)"
     try record(Event(at: now, kind: kind, asset: asset, detail: detail))
+    try tell(status, of: asset)
   }
 
   /// Records that a person took the asset although the checks did not pass; the first time counts.

@@ -9,6 +9,7 @@ import Paths
 /// Runs a real watcher on one folder, in a process of its own, because libinotifytools is one a process.
 ///
 ///     watch-fixture DROP CONTROL [quiet=MS] [quiet_poll=MS] [give_up=MS] [poll=MS] [brief=1]
+///         [proof=PROOF] [existing=ignore] [nested=NAME]
 ///
 /// Prints one line of JSON for each change, and with `brief` only for imports. Lines on standard input are questions: `folders`,
 /// `report HEX`, `judge HEX`. It ends when standard input does.
@@ -21,13 +22,15 @@ enum WatchFixture {
     guard arguments.count >= 3 else { throw FixtureError("two folders are needed") }
     var settings = DropFolderSettings(path: BytePath(arguments[1]))
     for argument in arguments.dropFirst(3) { try apply(argument, to: &settings) }
+    let folders = [settings] + nested(arguments, in: settings)
     let isBrief = arguments.contains("brief=1")
     let output = JSONLines()
     let stand = StandIn()
     let watcher = DropFolderWatcher(
-      folders: [settings],
+      folders: folders,
       control: BytePath(arguments[2]),
       keeper: try await LeaseKeeper(),
+      firstSeen: [settings.path: wallClock()],
       surroundings: DropFolderWatcher.Surroundings(
         probe: stand.probe,
         known: stand.known,
@@ -53,6 +56,16 @@ enum WatchFixture {
     to settings: inout DropFolderSettings
   ) throws {
     let parts = argument.split(separator: "=")
+    switch parts.first {
+    case "nested": return
+    case "proof":
+      settings.proof = DropFolderSettings.Proof(rawValue: String(parts[1])) ?? .auto
+      return
+    case "existing":
+      settings.existing = DropFolderSettings.Existing(rawValue: String(parts[1])) ?? .import
+      return
+    default: break
+    }
     guard parts.count == 2, let milliseconds = Int(parts[1]) else {
       throw FixtureError("not a setting: \(argument)")
     }
@@ -64,6 +77,18 @@ enum WatchFixture {
     case "brief": break
     case "poll": settings.pollInterval = time
     default: throw FixtureError("not a setting: \(argument)")
+    }
+  }
+
+  /// A drop folder inside the other, which takes nothing of what it holds but the quiet period.
+  private static func nested(
+    _ arguments: [String],
+    in outer: DropFolderSettings
+  ) -> [DropFolderSettings] {
+    arguments.filter { $0.hasPrefix("nested=") }.map { argument in
+      var inner = DropFolderSettings(path: outer.path.appending(String(argument.dropFirst(7))))
+      inner.quiet = outer.quiet
+      return inner
     }
   }
 
@@ -86,12 +111,21 @@ enum WatchFixture {
         let path = BytePath(words.count > 1 ? [UInt8](hexDigits: String(words[1])) ?? [] : [])
         switch words.first {
         case "folders": output.write(await watcher.folders())
-        case "report": output.write(await watcher.report(for: path), path)
+        case "report": output.write(await watcher.explained(path), path)
         case "judge":
-          output.write(["event": .string("judge"), "found": .bool(await watcher.judgeAgain(path))])
+          output.write(["event": .string("judge"), "found": .bool(try await judge(path, watcher))])
         default: throw FixtureError("not a question")
         }
       }
+    }
+  }
+}
+
+extension WatchFixture {
+  private static func judge(_ path: BytePath, _ watcher: DropFolderWatcher) async throws -> Bool {
+    switch try await watcher.judgeAgain(path) {
+    case .begun: true
+    case .misnamed, .missing, .outside, .offline: false
     }
   }
 }
