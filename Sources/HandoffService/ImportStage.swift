@@ -154,6 +154,7 @@ struct ImportStage: Sendable {
         .sha256: asset.digest.hex, .size: String(asset.size), .detail: "\(resource.method)",
       ]
     )
+    await AssetIntake(library: library, logger: logger).recordLink(record, from: ledger, in: turns)
     for id in record.replaced {
       if let handoff = try await ledger.handoff(id) { await results.follow(handoff) }
     }

@@ -29,6 +29,7 @@ struct OpenedParts: Sendable {
   let receipts: ReceiptStage
   let changes = ChangeBroadcast()
   let turns = AssetTurns()
+  let leftovers = WakeSignal()
   let files = BlockingThread("files")
 
   func broker(_ lock: BrokerLock) async throws -> Broker {
@@ -156,6 +157,7 @@ struct OpenedParts: Sendable {
       ledger: ledger,
       results: results,
       turns: turns,
+      leftovers: leftovers,
       logger: logger
     )
   }
