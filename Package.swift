@@ -201,6 +201,11 @@ let testTargets: [Target] = [
     // Run contained from the release build, as a shipped plugin is.
     linkerSettings: linking
   ),
+  fixture(
+    "export-writer",
+    ["Digests", "HandoffProtocol", "HandoffTestSupport", "LinuxSystem", "Paths"],
+    path: "Tests/Fixtures/ExportWriter"
+  ),
   fixture("hostile-receiver", ["LinuxSystem", "Paths"], path: "Tests/Fixtures/HostileReceiver"),
   fixture(
     "watch-fixture",
@@ -248,7 +253,7 @@ let testTargets: [Target] = [
   tests("HandoffProtocolTests", ["HandoffProtocol"]),
   tests(
     "IntegrationTests",
-    ["HandoffCore", "HandoffProtocol", "LinuxSystem", "Paths"]
+    ["Digests", "HandoffCore", "HandoffProtocol", "LinuxSystem", "Paths", "export-writer"]
   ),
   tests(
     "LedgerTests",

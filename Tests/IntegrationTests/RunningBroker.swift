@@ -66,6 +66,12 @@ final class RunningBroker: Sendable {
     return await spawned.exit()
   }
 
+  /// Sends a signal that does not end the broker.
+  func signal(_ signal: CInt) throws {
+    guard let spawned = process.held else { throw TestSupportError("no broker runs") }
+    kill(spawned.id, signal)
+  }
+
   /// The end of the log.
   func tail() throws -> String {
     let bytes = try FileDescriptor.open(log, O_RDONLY).readAll(limit: 1 << 28)
@@ -116,17 +122,18 @@ final class RunningBroker: Sendable {
   func wait(
     _ words: BytePath...,
     within limit: Duration = .seconds(40),
+    every interval: Duration = .milliseconds(100),
     until isRight: (JSONValue) -> Bool
   ) async throws -> JSONValue {
     var last = JSONValue.null
-    let found = try await poll(within: limit, every: .milliseconds(100)) { () -> JSONValue? in
+    let found = try await poll(within: limit, every: interval) { () -> JSONValue? in
       let ended = try await command(words + ["--json"])
       guard ended.code == 0 else { return nil }
       last = try WireCoder.decode(JSONValue.self, from: ended.output, limit: .max)
       return isRight(last) ? last : nil
     }
     let log = try tail()
-    return try #require(found, "in vain: \(words), last \(last); \(log)")
+    return try #require(found, "in vain: \(words), last \("\(last)".prefix(2000)); \(log)")
   }
 
   private static let thread = BlockingThread("test.output")
