@@ -18,6 +18,8 @@ final class RunningBroker: Sendable {
   let root: BytePath
   let config: BytePath
   private let environment: [BytePath]
+  /// Put before the program: for a broker that runs as somebody else.
+  private let prefix: [BytePath]
   private let process = Slot()
 
   /// The built program: `HANDOFF_BIN`, else the package's release build.
@@ -27,8 +29,14 @@ final class RunningBroker: Sendable {
     return package.appending(".build/release/handoff")
   }
 
-  init(root: BytePath, configuration: String, environment: [String] = []) throws {
+  init(
+    root: BytePath,
+    configuration: String,
+    environment: [String] = [],
+    prefix: [BytePath] = []
+  ) throws {
     self.root = root
+    self.prefix = prefix
     config = root.appending("handoff.toml")
     let path = environmentValue("PATH") ?? "/usr/local/bin:/usr/bin:/bin"
     self.environment = ["PATH=\(path)"].map { BytePath($0) } + environment.map { BytePath($0) }
@@ -44,9 +52,10 @@ final class RunningBroker: Sendable {
     try #require(access(Self.program.nulTerminated, X_OK) == 0, "build the release first")
     let (reading, writing) = try FileDescriptor.pipe()
     let log = try FileDescriptor.open(log, O_WRONLY | O_CREAT | O_APPEND)
+    let words = prefix + [Self.program, "serve", "--config", config]
     var command = ProcessCommand(
-      Self.program,
-      arguments: ["serve", "--config", config],
+      words[0],
+      arguments: Array(words.dropFirst()),
       environment: environment
     )
     command.descriptors = [1: writing, 2: log]
