@@ -222,8 +222,8 @@ let testTargets: [Target] = [
   fixture(
     "handoff-bench",
     [
-      "AssetLibrary", "Digests", "HandoffCore", "HandoffLog", "HandoffProtocol", "Ledger",
-      "LinuxSystem", "Paths",
+      "AssetLibrary", "Digests", "DropFolders", "HandoffCore", "HandoffLog", "HandoffProtocol",
+      "Ledger", "LinuxSystem", "Paths",
     ],
     path: "Tests/Benchmarks"
   ),
