@@ -36,8 +36,9 @@ extension SettleTracker {
     _ observation: CandidateObservation,
     at moment: Moment
   ) {
-    let sidecarOf = TemporaryNames.export(ofSidecar: path)
-    guard let export = sidecarOf ?? ProofFiles.export(ofProof: path) else { return }
+    guard
+      let export = TemporaryNames.export(ofSidecar: path) ?? ProofFiles.export(ofProof: path)
+    else { return }
     if case .listed(let identity) = observation, candidates[path]?.identity == identity { return }
     update(export) { candidate in
       switch candidate.stage {
@@ -50,15 +51,16 @@ extension SettleTracker {
         return
       }
     }
-    if sidecarOf != nil, isImported(export) { noteLateSidecar(path, observation, at: moment) }
   }
 
-  /// It waits for the next export of its name, which a person should know.
-  private mutating func noteLateSidecar(
+  /// A sidecar that comes after its export was imported waits for the next export of that name, which a
+  /// person should know.
+  mutating func noteLateSidecar(
     _ path: BytePath,
     _ observation: CandidateObservation,
     at moment: Moment
   ) {
+    guard let export = TemporaryNames.export(ofSidecar: path), isImported(export) else { return }
     switch observation {
     case .changed(closed: true), .renamed: break
     case .changed(closed: false), .attributes, .listed, .irregular, .vanished: return
