@@ -143,6 +143,7 @@ package actor DropFolderWatcher {
     if contents.hasOverflowed {
       logger.warning("the event queue overflowed: all folders are listed again")
       schedule.overflowed(at: now.elapsed)
+      tracker.eventsWereLost()
     }
     tracker.vanished(below: contents.vanishedDirectories)
     for folder in contents.lostFolders { tracker.suspend(folder: folder) }

@@ -74,6 +74,13 @@ extension SettleTracker {
   private static let lateSidecar =
     "a sidecar that came after its export was imported: it counts for the next export of that name"
 
+  /// Events may have been lost: what was renamed may have been written to since.
+  package mutating func eventsWereLost() {
+    for index in candidates.values.indices where candidates.values[index].origin == .renamed {
+      candidates.values[index].origin = .renamedAndClosed
+    }
+  }
+
   // MARK: Temporary names
 
   /// Remembers the inode under a temporary name, where its rename would be a proof.

@@ -8,7 +8,7 @@ struct TrackerBench {
   var tracker: SettleTracker
   var now: Duration = .zero
 
-  /// - Parameter change: more about the folder's rules.
+  /// The closure changes more of the folder's rules.
   init(
     quiet: Duration = .seconds(1),
     giveUp: Duration = .seconds(600),
