@@ -104,6 +104,10 @@ let adapterTargets: [Target] = [
     ["Digests", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem", "Paths"]
   ),
   library(
+    "Callbacks",
+    ["HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem", "Paths"]
+  ),
+  library(
     "Destinations",
     ["HandoffCore", "HandoffLog", "HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths"]
   ),
@@ -143,9 +147,9 @@ let programTargets: [Target] = [
   library(
     "HandoffService",
     [
-      "AssetLibrary", "Destinations", "DropFolders", "HandoffConfig", "HandoffControl",
-      "HandoffCore", "HandoffLog", "HandoffProtocol", "Ledger", "LinuxSystem", "MediaProbe",
-      "Paths",
+      "AssetLibrary", "Callbacks", "Destinations", "DropFolders", "HandoffConfig",
+      "HandoffControl", "HandoffCore", "HandoffLog", "HandoffProtocol", "Ledger", "LinuxSystem",
+      "MediaProbe", "Paths",
     ]
   ),
 ]
@@ -225,6 +229,10 @@ let testTargets: [Target] = [
       "AssetLibrary", "Digests", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem",
       "Paths",
     ]
+  ),
+  tests(
+    "CallbacksTests",
+    ["Callbacks", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem", "Paths"]
   ),
   tests("ContainerChecksTests", ["ContainerChecks"]),
   tests(

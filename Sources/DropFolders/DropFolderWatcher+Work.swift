@@ -82,7 +82,7 @@ extension DropFolderWatcher {
       return .judged(ProbeVerdict(.incomplete, evidence: [evidence]), identity, opened.proof)
     }
     // Without a lease the same identity proves too little to save a probe.
-    let isSame = opened.lease != nil && look.judged?.identity == identity
+    let isSame = opened.proof == .lease && look.judged?.identity == identity
     let earlier = isSame ? look.judged?.verdict : nil
     let verdict: ProbeVerdict
     if let earlier {

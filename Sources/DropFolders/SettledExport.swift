@@ -44,6 +44,34 @@ package struct SettledExport: Sendable {
     self.lease = opened.lease
   }
 
+  /// A file that a person takes for finished although the checks did not pass.
+  ///
+  /// - Parameters:
+  ///   - path: absolute, inside the folder.
+  ///   - folder: the drop folder that holds it.
+  ///   - file: open for reading.
+  ///   - identity: as the person's broker looked at it.
+  ///   - facts: what is known of its content.
+  ///   - lease: nil where none is to be had.
+  package init?(
+    acceptedAt path: BytePath,
+    in folder: DropFolderSettings,
+    file: FileDescriptor,
+    identity: FileIdentity,
+    facts: MediaFacts,
+    lease: FileLease?
+  ) {
+    guard let relative = path.relative(to: folder.path) else { return nil }
+    self.folder = folder
+    self.path = path
+    self.relativePath = relative
+    self.file = file
+    self.identity = identity
+    self.facts = facts
+    self.evidence = []
+    self.lease = lease
+  }
+
   /// Bytes.
   package var size: Int64 { identity.size }
 

@@ -130,21 +130,26 @@ package struct SettleTracker: Sendable {
   /// Directories were moved away or deleted, with everything below them.
   ///
   /// Takes time in the number of
-  /// candidates.
-  package mutating func vanished(below directories: [BytePath]) {
+  /// candidates, not in that of directories.
+  package mutating func vanished(below directories: Set<BytePath>) {
     guard !directories.isEmpty else { return }
-    for path in candidates.keys where directories.contains(where: { path.isInside($0) }) {
-      vanished(path)
-    }
+    for path in candidates.keys where path.isInside(anyOf: directories) { vanished(path) }
   }
 
-  /// A folder was listed completely: what the round has not seen is gone.
-  package mutating func sweep(folder: Int, round: UInt32) {
-    for (path, candidate) in candidates where candidate.folder == folder && candidate.round < round
-    {
+  /// Folders were listed: what the round of its folder has not seen is gone, unless it is below a
+  /// place that could not be listed.
+  package mutating func sweep(_ rounds: [Int: (round: UInt32, unlisted: Set<BytePath>)]) {
+    guard !rounds.isEmpty else { return }
+    for (path, candidate) in candidates {
+      guard let (round, unlisted) = rounds[candidate.folder], candidate.round < round,
+        !path.isInside(anyOf: unlisted)
+      else { continue }
       vanished(path)
     }
-    remembered = remembered.filter { $0.value.folder != folder || $0.value.round >= round }
+    // Of these only a number is kept: those below such a place are asked for when they are listed again.
+    remembered = remembered.filter { entry in
+      rounds[entry.value.folder].map { entry.value.round >= $0.round } ?? true
+    }
   }
 
   /// A folder is away: its files are no longer known to be there, nor to be gone.

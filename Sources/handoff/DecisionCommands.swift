@@ -12,17 +12,21 @@ extension Command {
     "end a handoff; what was not sent is not sent any more"
   )
 
-  /// Makes another attempt of a handoff that failed or whose outcome is unknown, or judges a file again.
+  /// Makes another attempt of a handoff that failed, whose outcome is unknown or that is held, or judges a
+  /// file again.
   static let retry = Command(
     "retry",
     "ID|PATH",
-    "try a handoff again that failed or whose outcome is unknown; judge a file again",
+    "try a handoff again that failed, is unknown or is held as superseded; judge a file again",
     examples: ["handoff retry h12", "handoff retry exports/cut.mp4"]
   ) { arguments in
     guard let operand = arguments.operands.first else {
       throw CommandFailure(.usage, "handoff retry: which handoff or file?")
     }
-    if Handoff.ID(operand.lossyText) != nil { return try await decide(operand, .retry, arguments) }
+    let text = operand.lossyText
+    if Handoff.ID(text) != nil || Notice.ID(text) != nil {
+      return try await decide(operand, .retry, arguments)
+    }
     let report = try await BrokerConnection.ask(
       ConfigurationFile.load(arguments),
       .retryFile,
@@ -66,6 +70,9 @@ extension Command {
     _ method: ControlMethod,
     _ arguments: ParsedArguments
   ) async throws -> ExitCode {
+    if Notice.ID(id.lossyText) != nil, method != .adopt {
+      return try await decideNotice(id, method, arguments)
+    }
     let report = try await BrokerConnection.ask(
       ConfigurationFile.load(arguments),
       method,
@@ -76,6 +83,26 @@ extension Command {
       try Terminal.json(report)
     } else {
       Terminal.out("\(report.id) \(report.destination) \(report.status.rawValue)")
+    }
+    return .done
+  }
+
+  /// A notice that was given up is tried again, or counts as seen.
+  private static func decideNotice(
+    _ id: BytePath,
+    _ method: ControlMethod,
+    _ arguments: ParsedArguments
+  ) async throws -> ExitCode {
+    let report = try await BrokerConnection.ask(
+      ConfigurationFile.load(arguments),
+      method,
+      WaitParameters(handoffID: id.lossyText),
+      as: NoticeReport.self
+    )
+    if arguments.has("json") {
+      try Terminal.json(report)
+    } else {
+      Terminal.out("\(report.id) \(report.callbackID) \(report.state.rawValue)")
     }
     return .done
   }

@@ -29,6 +29,10 @@ struct DropFiles: Sendable {
     removeTree(folder.appending(name))
   }
 
+  func removeFile(_ name: BytePath) {
+    unlink(folder.appending(name).nulTerminated)
+  }
+
   /// Much of it, away from the cooperative pool.
   nonisolated(nonsending) func busy<Value: Sendable>(
     _ work: @escaping @Sendable (DropFiles) throws -> Value

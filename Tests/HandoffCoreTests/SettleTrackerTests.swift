@@ -68,7 +68,7 @@ struct SettleTrackerTests {
     _ = bench.judged("a.mp4", .complete, version: 1)
     bench.imported("a.mp4", .imported(identifier))
     bench.observe("a.mp4", .listed(TrackerBench.identity(1)), round: 2)
-    bench.tracker.sweep(folder: 0, round: 2)
+    bench.tracker.sweep([0: (round: 2, unlisted: [])])
     bench.observe("a.mp4", .listed(TrackerBench.identity(1)), round: 3)
     #expect(bench.state("a.mp4") == nil)
     bench.observe("a.mp4", .listed(TrackerBench.identity(2)), round: 4)
@@ -244,7 +244,7 @@ struct SettleTrackerTests {
     bench.observe("a.mp4", .listed(TrackerBench.identity(1)), round: 1)
     bench.observe("b.mp4", .listed(TrackerBench.identity(1, inode: 2)), round: 1)
     bench.observe("b.mp4", .listed(TrackerBench.identity(1, inode: 2)), round: 2)
-    bench.tracker.sweep(folder: 0, round: 2)
+    bench.tracker.sweep([0: (round: 2, unlisted: [])])
     #expect(bench.tracker.reports.map(\.path) == [TrackerBench.path("b.mp4")])
     #expect(bench.tracker.takeChanges().last?.state == .unknown)
   }

@@ -71,6 +71,8 @@ int clinux_open_folder_path(const char *path);
 // openat2(2) that follows no symbolic link and never leaves the directory.
 int clinux_open_beneath(int directory, const char *path, int flags, unsigned mode);
 int clinux_file_system_magic(int descriptor, int64_t *magic);
+// A number that is the same for all places of one mount, statx(2).
+int clinux_mount_number(const char *path, uint64_t *number);
 
 // Leases, fcntl(2)
 
@@ -105,11 +107,16 @@ int clinux_accept(int socket);
 intptr_t clinux_send(int socket, const void *bytes, size_t count, int descriptor, int wait);
 // One recvmsg(2); *descriptor is one that was passed (close-on-exec), or -1.
 intptr_t clinux_receive(int socket, void *bytes, size_t count, int *descriptor, int wait);
+// SO_PEERCRED: the user id at the other end of a Unix socket, when it connected.
+int clinux_peer_user(int socket, uint32_t *user);
 int clinux_set_nonblocking(int descriptor);
 int clinux_is_open(int descriptor);
 int clinux_pipe(int pair[2]);
 // Bytes that wait to be read.
 int clinux_unread(int descriptor, int *count);
+
+// A file without a name that lives in memory, close-on-exec; see memfd_create(2).
+int clinux_memory_file(const char *name);
 
 // mallopt(3): keeps freed memory for the next use instead of giving it back at once.
 void clinux_keep_memory(void);
