@@ -415,7 +415,3 @@ void clinux_keep_memory(void) {
   mallopt(M_TRIM_THRESHOLD, 64 << 20);
   mallopt(M_TOP_PAD, 1 << 20);
 }
-
-int clinux_open_place(const char *path) {
-  return open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-}

@@ -167,6 +167,7 @@ package actor DropFolderWatcher {
     if contents.hasOverflowed, schedule.overflowed(at: now.elapsed) {
       logger.warning("the event queue overflowed: all folders are listed again")
     }
+    if contents.hasOverflowed { tracker.eventsWereLost() }
     tracker.vanished(below: contents.vanishedDirectories)
     tracker.suspend(below: contents.awayDirectories)
     for (folder, reason) in contents.lostFolders {

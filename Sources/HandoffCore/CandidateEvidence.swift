@@ -31,8 +31,8 @@ extension Candidate {
     }
   }
 
-  /// The evidence as it is now: what was found, then what is still to be checked.
-  func presentEvidence(_ rules: SettleTracker.Rules) -> [Evidence] {
+  /// The evidence as it is now: what was found, then what is still to be checked by the rules.
+  func presentEvidence(_ rules: SettleTracker.Rules?) -> [Evidence] {
     let found: [Evidence]
     switch stage {
     case .misnamed(let reason):
@@ -48,7 +48,7 @@ extension Candidate {
       // Before the end of the first look there is only what needs none.
       found = evidence.contains { $0.check == .name } ? evidence : firstChecks(isQuiet: true)
     }
-    return found + pendingChecks(after: found, rules)
+    return found + (rules.map { pendingChecks(after: found, $0) } ?? [])
   }
 
   private func pendingChecks(after found: [Evidence], _ rules: SettleTracker.Rules) -> [Evidence] {
@@ -75,15 +75,21 @@ extension SettleTracker {
 
   /// What is known of one file; nil if it is not tracked: never seen, gone, or imported.
   package func report(for path: BytePath) -> CandidateReport? {
-    candidates[path].map { report(path, $0) } ?? packageReport(for: path)
+    candidates[path].map { report(path, $0, withPending: true) } ?? packageReport(for: path)
   }
 
-  /// What is known of every tracked file, by path.
+  /// What is known of every tracked file, by path; without the checks that are still to be made, since
+  /// there may be very many files.
   package var reports: [CandidateReport] {
-    (candidates.map { report($0.key, $0.value) } + packageReports).sorted { $0.path < $1.path }
+    (candidates.map { report($0.key, $0.value, withPending: false) } + packageReports)
+      .sorted { $0.path < $1.path }
   }
 
-  private func report(_ path: BytePath, _ candidate: Candidate) -> CandidateReport {
+  private func report(
+    _ path: BytePath,
+    _ candidate: Candidate,
+    withPending: Bool
+  ) -> CandidateReport {
     // During a look the last state stands.
     var (state, reason) =
       candidate.shown ?? (candidate.announced ?? .waitingQuiet, candidate.announcedReason)
@@ -96,7 +102,7 @@ extension SettleTracker {
       state: state,
       reason: reason,
       until: candidate.until,
-      evidence: candidate.presentEvidence(folders[candidate.folder].rules)
+      evidence: candidate.presentEvidence(withPending ? folders[candidate.folder].rules : nil)
     )
   }
 }

@@ -44,7 +44,7 @@ extension SettleTracker {
       self.names = TemporaryNames(ignored: ignore)
     }
 
-    /// - Parameter firstSeen: when the folder was seen for the first time.
+    /// A folder's rules; it was seen for the first time at `firstSeen`.
     package init(_ settings: DropFolderSettings, firstSeen: Timestamp? = nil) {
       self.init(
         quiet: settings.quiet,

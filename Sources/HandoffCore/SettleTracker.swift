@@ -99,6 +99,7 @@ package struct SettleTracker: Sendable {
       candidate.take(observation, rules, at: moment)
     }
     noteScratchName(path)
+    noteLateSidecar(path, observation, at: moment)
   }
 
   private func newcomer(
