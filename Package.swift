@@ -104,6 +104,10 @@ let adapterTargets: [Target] = [
     ["Digests", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem", "Paths"]
   ),
   library(
+    "Callbacks",
+    ["HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem", "Paths"]
+  ),
+  library(
     "Destinations",
     ["HandoffCore", "HandoffLog", "HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths"]
   ),
@@ -143,9 +147,9 @@ let programTargets: [Target] = [
   library(
     "HandoffService",
     [
-      "AssetLibrary", "Destinations", "DropFolders", "HandoffConfig", "HandoffControl",
-      "HandoffCore", "HandoffLog", "HandoffProtocol", "Ledger", "LinuxSystem", "MediaProbe",
-      "Paths",
+      "AssetLibrary", "Callbacks", "Destinations", "DropFolders", "HandoffConfig",
+      "HandoffControl", "HandoffCore", "HandoffLog", "HandoffProtocol", "Ledger", "LinuxSystem",
+      "MediaProbe", "Paths",
     ]
   ),
 ]
@@ -201,17 +205,25 @@ let testTargets: [Target] = [
     // Run contained from the release build, as a shipped plugin is.
     linkerSettings: linking
   ),
+  fixture(
+    "export-writer",
+    ["Digests", "HandoffProtocol", "HandoffTestSupport", "LinuxSystem", "Paths"],
+    path: "Tests/Fixtures/ExportWriter"
+  ),
   fixture("hostile-receiver", ["LinuxSystem", "Paths"], path: "Tests/Fixtures/HostileReceiver"),
   fixture(
     "watch-fixture",
-    ["DropFolders", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem", "Paths"],
+    [
+      "Digests", "DropFolders", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem",
+      "Paths",
+    ],
     path: "Tests/Fixtures/WatchFixture"
   ),
   fixture(
     "handoff-bench",
     [
-      "AssetLibrary", "Digests", "HandoffCore", "HandoffLog", "HandoffProtocol", "Ledger",
-      "LinuxSystem", "Paths",
+      "AssetLibrary", "Digests", "DropFolders", "HandoffCore", "HandoffLog", "HandoffProtocol",
+      "Ledger", "LinuxSystem", "Paths",
     ],
     path: "Tests/Benchmarks"
   ),
@@ -222,6 +234,10 @@ let testTargets: [Target] = [
       "AssetLibrary", "Digests", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem",
       "Paths",
     ]
+  ),
+  tests(
+    "CallbacksTests",
+    ["Callbacks", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem", "Paths"]
   ),
   tests("ContainerChecksTests", ["ContainerChecks"]),
   tests(
@@ -248,7 +264,7 @@ let testTargets: [Target] = [
   tests("HandoffProtocolTests", ["HandoffProtocol"]),
   tests(
     "IntegrationTests",
-    ["HandoffCore", "HandoffProtocol", "LinuxSystem", "Paths"]
+    ["Digests", "HandoffCore", "HandoffProtocol", "LinuxSystem", "Paths", "export-writer"]
   ),
   tests(
     "LedgerTests",

@@ -11,66 +11,18 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/un.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-// epoll
-
-static uint32_t to_kernel(uint32_t events) {
-  uint32_t wanted = 0;
-  if (events & CLINUX_READABLE) wanted |= EPOLLIN | EPOLLRDHUP;
-  if (events & CLINUX_WRITABLE) wanted |= EPOLLOUT;
-  return wanted;
-}
-
-static uint32_t from_kernel(uint32_t events) {
-  uint32_t seen = 0;
-  if (events & (EPOLLIN | EPOLLRDHUP | EPOLLPRI)) seen |= CLINUX_READABLE;
-  if (events & EPOLLOUT) seen |= CLINUX_WRITABLE;
-  if (events & (EPOLLHUP | EPOLLERR)) seen |= CLINUX_HANGUP;
-  return seen;
-}
-
-int clinux_epoll_create(void) { return epoll_create1(EPOLL_CLOEXEC); }
-
-static int control(int epoll, int operation, int descriptor, uint32_t events, uint64_t id) {
-  struct epoll_event event = {.events = to_kernel(events), .data.u64 = id};
-  return epoll_ctl(epoll, operation, descriptor, &event);
-}
-
-int clinux_epoll_add(int epoll, int descriptor, uint32_t events, uint64_t id) {
-  return control(epoll, EPOLL_CTL_ADD, descriptor, events, id);
-}
-
-int clinux_epoll_change(int epoll, int descriptor, uint32_t events, uint64_t id) {
-  return control(epoll, EPOLL_CTL_MOD, descriptor, events, id);
-}
-
-int clinux_epoll_remove(int epoll, int descriptor) {
-  return epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, NULL);
-}
-
-int clinux_epoll_wait(int epoll, struct clinux_event *events, int capacity, int timeout_ms) {
-  struct epoll_event seen[64];
-  int room = capacity < 64 ? capacity : 64;
-  int count = epoll_wait(epoll, seen, room, timeout_ms);
-  for (int index = 0; index < count; index++) {
-    events[index].events = from_kernel(seen[index].events);
-    events[index].id = seen[index].data.u64;
-  }
-  return count;
-}
-
-int clinux_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
 // Threads
 
@@ -217,6 +169,15 @@ int clinux_open_beneath(int directory, const char *path, int flags, unsigned mod
     .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
   };
   return (int)syscall(SYS_openat2, directory, path, &how, sizeof how);
+}
+
+int clinux_mount_number(const char *path, uint64_t *number) {
+  struct statx status;
+  if (statx(AT_FDCWD, path, 0, STATX_MNT_ID, &status) == -1) return -1;
+  // A kernel before 5.8 does not tell: the device does not know bind mounts apart, but all others.
+  *number = status.stx_mask & STATX_MNT_ID
+    ? status.stx_mnt_id : makedev(status.stx_dev_major, status.stx_dev_minor);
+  return 0;
 }
 
 int clinux_file_system_magic(int descriptor, int64_t *magic) {
@@ -377,6 +338,14 @@ intptr_t clinux_receive(int socket, void *bytes, size_t count, int *descriptor, 
     memcpy(descriptor, CMSG_DATA(header), sizeof *descriptor);
   }
   return received;
+}
+
+int clinux_peer_user(int socket, uint32_t *user) {
+  struct ucred peer;
+  socklen_t size = sizeof peer;
+  if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == -1) return -1;
+  *user = peer.uid;
+  return 0;
 }
 
 int clinux_set_nonblocking(int descriptor) {

@@ -27,7 +27,7 @@ extension Ledger {
         }
         let older = try transaction.see(past.sighting, asset: known.row)
         if let older, older != known.row {
-          _ = try transaction.supersede(older, by: known.row, holding: false)
+          _ = try transaction.supersede(older, by: known.row, .both)
         }
       }
     }
@@ -76,14 +76,9 @@ extension LedgerTransaction {
         .text(asset.status.rawValue),
       ]
     )
-    try record(
-      Event(
-        at: now,
-        kind: "rebuilt",
-        asset: connection.lastInsertedRow,
-        to: asset.status.rawValue
-      )
-    )
+    let row = connection.lastInsertedRow
+    try record(Event(at: now, kind: "rebuilt", asset: row, to: asset.status.rawValue))
+    if let acceptance = asset.acceptance { try accept(acceptance, asset: row) }
   }
 }
 
