@@ -16,7 +16,8 @@ extension DropFolderWatcher {
         candidates: counts[index],
         degraded: status.degraded,
         rescans: rescans[index].count,
-        rescanReason: rescans[index].reason
+        rescanReason: rescans[index].reason,
+        listingTime: status.listingTime
       )
     }
   }

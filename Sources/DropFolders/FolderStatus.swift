@@ -94,6 +94,8 @@ package struct FolderReport: Hashable, Sendable {
   package var rescans: Int
   /// Why that was the last time; nil if it never was.
   package var rescanReason: String?
+  /// How long the last listing of the whole folder took.
+  package var listingTime: Duration
 
   package init(
     path: BytePath,
@@ -102,7 +104,8 @@ package struct FolderReport: Hashable, Sendable {
     candidates: Int,
     degraded: String?,
     rescans: Int = 0,
-    rescanReason: String? = nil
+    rescanReason: String? = nil,
+    listingTime: Duration = .zero
   ) {
     self.path = path
     self.mode = mode
@@ -111,5 +114,6 @@ package struct FolderReport: Hashable, Sendable {
     self.degraded = degraded
     self.rescans = rescans
     self.rescanReason = rescanReason
+    self.listingTime = listingTime
   }
 }

@@ -13,9 +13,10 @@ extension Candidate {
   /// The checks that need no look.
   private func firstChecks(isQuiet: Bool) -> [Evidence] {
     let name = Evidence(.name, passed: true, "the name may be an export's", since: seenAt)
+    let habit = patience.map { ", longer than usual: \($0.title) opens its files again" } ?? ""
     let detail =
       isQuiet
-      ? "no event since then"
+      ? "no event since then\(habit)"
       : "something happened to it"
         + (until.map { ": quiet until \($0.rfc3339) is waited for" } ?? "")
     return [name, Evidence(.quiet, passed: isQuiet, detail, since: lastEventTime)]
@@ -74,13 +75,14 @@ extension SettleTracker {
 
   /// What is known of one file; nil if it is not tracked: never seen, gone, or imported.
   package func report(for path: BytePath) -> CandidateReport? {
-    candidates[path].map { report(path, $0, withPending: true) }
+    candidates[path].map { report(path, $0, withPending: true) } ?? packageReport(for: path)
   }
 
   /// What is known of every tracked file, by path; without the checks that are still to be made, since
   /// there may be very many files.
   package var reports: [CandidateReport] {
-    candidates.map { report($0.key, $0.value, withPending: false) }.sorted { $0.path < $1.path }
+    (candidates.map { report($0.key, $0.value, withPending: false) } + packageReports)
+      .sorted { $0.path < $1.path }
   }
 
   private func report(
@@ -89,8 +91,11 @@ extension SettleTracker {
     withPending: Bool
   ) -> CandidateReport {
     // During a look the last state stands.
-    let (state, reason) =
+    var (state, reason) =
       candidate.shown ?? (candidate.announced ?? .waitingQuiet, candidate.announcedReason)
+    if state == .waitingPackage {
+      reason = packageReason(for: path, in: candidate.folder) ?? reason
+    }
     return CandidateReport(
       path: path,
       folder: folders[candidate.folder].path,

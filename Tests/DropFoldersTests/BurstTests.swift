@@ -81,7 +81,8 @@ struct Burst {
       #expect(last != nil)
       print(
         "burst: written in \(written - start), decided \(end - written) later, "
-          + "\(last?.number("rescans") ?? -1) rescans, \(try run.residentSize()) KiB"
+          + "\(last?.number("rescans") ?? -1) rescans, \(try run.processorTime()) s of processor time, "
+          + "\(try run.residentSize()) KiB"
       )
     }
   }
@@ -116,85 +117,5 @@ struct Burst {
       if let kept { names += (0..<count).map { kept.appending("v\($0).mp4") } }
     }
     return names
-  }
-}
-
-/// One tree of directories that are made, moved, exchanged with others and removed at random in two
-/// drop folders, a nested one and outside, with a file in each now and then.
-struct Wandering {
-  let steps: Int
-  let seed: UInt64
-
-  func run() async throws {
-    print("wandering: \(steps) steps, seed \(seed)")
-    let also: [BytePath] = ["other", "drop/in/nested"]
-    try await WatchRun.with(["quiet=0", "brief=1"], also: also, inMemory: true) { run in
-      let places = [run.drop, run.outside("other"), run.outside("drop/in/nested")]
-      let outside = run.outside("outside")
-      let files = run.files
-      let names = try await files.busy { _ in try wander(places, outside) }
-      let missing = try await run.missing(of: names)
-      #expect(missing.isEmpty, "seed \(seed)")
-      #expect(run.imports.values.allSatisfy { $0 == 1 }, "seed \(seed)")
-      let directories = try places.reduce(0) {
-        try $0 + Self.contents(of: $1, except: places).folders
-      }
-      let watched = try await run.folders { folders in
-        let all = [folders] + folders.others
-        return all.reduce(0) { $0 + ($1.number("watches") ?? 0) } == directories
-      }
-      #expect(watched != nil, "\(directories) directories, seed \(seed)")
-    }
-  }
-
-  private func wander(_ places: [BytePath], _ outside: BytePath) throws -> [BytePath] {
-    var generator = SeededGenerator(seed: seed)
-    try Directory.create(outside)
-    var directories: [BytePath] = []
-    for step in 0..<steps {
-      let parent =
-        directories.randomElement(using: &generator).flatMap {
-          Bool.random(using: &generator) && $0.components.count < 12 ? $0 : nil
-        } ?? (places + [outside]).randomElement(using: &generator) ?? outside
-      // Few names, so that they come again and again.
-      let name = BytePath("d\(Int.random(in: 0..<8, using: &generator))")
-      let target = parent.appending(name)
-      switch Int.random(in: 0..<10, using: &generator) {
-      case 0..<3:
-        if mkdir(target.nulTerminated, 0o755) == 0 { directories.append(target) }
-      case 3..<6:
-        guard let moved = directories.randomElement(using: &generator) else { continue }
-        // Onto an empty directory it replaces that one; onto another it fails, which is as good.
-        if rename(moved.nulTerminated, target.nulTerminated) == 0 { directories.append(target) }
-      case 6:
-        guard let removed = directories.randomElement(using: &generator) else { continue }
-        if try FileStatus.of(removed)?.kind == .directory { removeTree(removed) }
-      default:
-        guard try FileStatus.of(parent)?.kind == .directory else { continue }
-        try DropFiles(folder: parent).write("\(step) WHOLE", to: BytePath("v\(step).mp4"))
-      }
-    }
-    return try places.flatMap { try Self.contents(of: $0, except: places).files }
-  }
-
-  /// All files and the number of folders at and below a place, without other drop folders.
-  private static func contents(
-    of place: BytePath,
-    except places: [BytePath]
-  ) throws -> (files: [BytePath], folders: Int) {
-    var files: [BytePath] = []
-    var folders = 1
-    for entry in try Directory.entries(of: place) {
-      let path = place.appending(entry.name)
-      if entry.kind == .directory {
-        guard !places.contains(path) else { continue }
-        let inner = try contents(of: path, except: places)
-        files += inner.files
-        folders += inner.folders
-      } else {
-        files.append(path)
-      }
-    }
-    return (files, folders)
   }
 }

@@ -249,6 +249,27 @@ struct SettleTrackerTests {
     #expect(bench.tracker.takeChanges().last?.state == .unknown)
   }
 
+  @Test("what is below a place that could not be listed is not taken for gone")
+  func sparesUnlisted() {
+    var bench = TrackerBench()
+    for name in ["a.mp4", "shut/b.mp4", "shut2/c.mp4"] {
+      bench.observe(name, .listed(TrackerBench.identity(1)), round: 1)
+    }
+    let shut = TrackerBench.path("shut")
+    bench.tracker.sweep([0: (round: 2, unlisted: [shut]), 1: (round: 9, unlisted: [])])
+    #expect(bench.tracker.reports.map(\.path) == [shut.appending("b.mp4")])
+  }
+
+  @Test("what is below an unmounted place is let go of without a word")
+  func suspendsPlace() {
+    var bench = TrackerBench()
+    for name in ["m/a.mp4", "m2/b.mp4"] { bench.observe(name, .changed(closed: true)) }
+    _ = bench.tracker.takeChanges()
+    bench.tracker.suspend(below: [TrackerBench.path("m")])
+    #expect(bench.tracker.reports.map(\.path) == [TrackerBench.path("m2/b.mp4")])
+    #expect(bench.tracker.takeChanges().isEmpty)
+  }
+
   @Test("a moved directory takes its candidates along, and only those")
   func forgetsDirectory() {
     var bench = TrackerBench()

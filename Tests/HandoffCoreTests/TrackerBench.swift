@@ -25,6 +25,13 @@ struct TrackerBench {
     tracker = SettleTracker(folders: [(path: Self.folder, rules: rules)])
   }
 
+  /// With settings as a configuration has them, and a quiet period of one second.
+  init(_ configure: (inout DropFolderSettings) -> Void) {
+    var settings = DropFolderSettings(path: Self.folder)
+    configure(&settings)
+    tracker = SettleTracker(folders: [(path: Self.folder, rules: .init(settings))])
+  }
+
   var moment: SettleTracker.Moment {
     SettleTracker.Moment(
       elapsed: now,
