@@ -47,7 +47,7 @@ struct OpenedParts: Sendable {
       library: library,
       probe: probe,
       watcher: watcher,
-      stages: try await makeStages(health, troubles),
+      stages: try await makeStages(health, troubles, watcher),
       questions: ControlQuestions(
         configuration: configuration,
         ledger: ledger,
@@ -173,7 +173,8 @@ struct OpenedParts: Sendable {
 
   private func makeStages(
     _ health: [DestinationHealth],
-    _ troubles: TroubleStage
+    _ troubles: TroubleStage,
+    _ watcher: DropFolderWatcher
   ) async throws -> Stages {
     var exec: [ExecStage] = []
     var plugins: [PluginStage] = []
@@ -204,6 +205,9 @@ struct OpenedParts: Sendable {
         ledger: ledger,
         library: library,
         deletion: deletion,
+        originals: originals,
+        watcher: watcher,
+        files: files,
         retention: configuration.library.retention,
         stop: stop,
         now: SystemClock.now,
