@@ -16,9 +16,9 @@
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -219,6 +219,15 @@ int clinux_open_beneath(int directory, const char *path, int flags, unsigned mod
   return (int)syscall(SYS_openat2, directory, path, &how, sizeof how);
 }
 
+int clinux_mount_number(const char *path, uint64_t *number) {
+  struct statx status;
+  if (statx(AT_FDCWD, path, 0, STATX_MNT_ID, &status) == -1) return -1;
+  // A kernel before 5.8 does not tell: the device does not know bind mounts apart, but all others.
+  *number = status.stx_mask & STATX_MNT_ID
+    ? status.stx_mnt_id : makedev(status.stx_dev_major, status.stx_dev_minor);
+  return 0;
+}
+
 int clinux_file_system_magic(int descriptor, int64_t *magic) {
   struct statfs status;
   if (fstatfs(descriptor, &status) == -1) return -1;
@@ -304,89 +313,6 @@ int clinux_read_signal(int signalfd, int *descriptor) {
   return (int)info.ssi_signo;
 }
 
-// Sockets
-
-int clinux_socket_pair(int pair[2]) {
-  return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair);
-}
-
-int clinux_socket(void) { return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0); }
-
-static int address_of(const char *path, struct sockaddr_un *address) {
-  memset(address, 0, sizeof *address);
-  address->sun_family = AF_UNIX;
-  if (strlen(path) >= sizeof address->sun_path) {
-    errno = ENAMETOOLONG;
-    return -1;
-  }
-  strcpy(address->sun_path, path);
-  return 0;
-}
-
-int clinux_bind(int socket, const char *path) {
-  struct sockaddr_un address;
-  if (address_of(path, &address) == -1) return -1;
-  return bind(socket, (struct sockaddr *)&address, sizeof address);
-}
-
-int clinux_connect(int socket, const char *path) {
-  struct sockaddr_un address;
-  if (address_of(path, &address) == -1) return -1;
-  return connect(socket, (struct sockaddr *)&address, sizeof address);
-}
-
-int clinux_accept(int socket) { return accept4(socket, NULL, NULL, SOCK_CLOEXEC); }
-
-intptr_t clinux_send(int socket, const void *bytes, size_t count, int descriptor, int wait) {
-  union {
-    struct cmsghdr align;
-    char bytes[CMSG_SPACE(sizeof(int))];
-  } control;
-  struct iovec part = {.iov_base = (void *)bytes, .iov_len = count};
-  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-  if (descriptor >= 0) {
-    memset(&control, 0, sizeof control);
-    message.msg_control = control.bytes;
-    message.msg_controllen = sizeof control.bytes;
-    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-    header->cmsg_level = SOL_SOCKET;
-    header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(sizeof(int));
-    memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
-  }
-  return sendmsg(socket, &message, MSG_NOSIGNAL | (wait ? 0 : MSG_DONTWAIT));
-}
-
-intptr_t clinux_receive(int socket, void *bytes, size_t count, int *descriptor, int wait) {
-  union {
-    struct cmsghdr align;
-    char bytes[CMSG_SPACE(sizeof(int))];
-  } control;
-  struct iovec part = {.iov_base = bytes, .iov_len = count};
-  struct msghdr message = {
-    .msg_iov = &part,
-    .msg_iovlen = 1,
-    .msg_control = control.bytes,
-    .msg_controllen = sizeof control.bytes,
-  };
-  *descriptor = -1;
-  ssize_t received = recvmsg(socket, &message, MSG_CMSG_CLOEXEC | (wait ? 0 : MSG_DONTWAIT));
-  if (received == -1) return -1;
-  struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-  if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS) {
-    memcpy(descriptor, CMSG_DATA(header), sizeof *descriptor);
-  }
-  return received;
-}
-
-int clinux_peer_user(int socket, uint32_t *user) {
-  struct ucred peer;
-  socklen_t size = sizeof peer;
-  if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == -1) return -1;
-  *user = peer.uid;
-  return 0;
-}
-
 int clinux_set_nonblocking(int descriptor) {
   int flags = fcntl(descriptor, F_GETFL);
   if (flags == -1) return -1;
@@ -403,8 +329,4 @@ void clinux_keep_memory(void) {
   mallopt(M_MMAP_THRESHOLD, 4 << 20);
   mallopt(M_TRIM_THRESHOLD, 64 << 20);
   mallopt(M_TOP_PAD, 1 << 20);
-}
-
-int clinux_open_place(const char *path) {
-  return open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 }

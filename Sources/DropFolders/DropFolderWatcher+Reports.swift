@@ -9,17 +9,15 @@ extension DropFolderWatcher {
     let counts = tracker.undecidedCounts
     return settings.indices.map { index in
       let status = statuses[index]
-      var degraded = status.problem
-      if status.uncovered > 0 {
-        let rest = "\(status.uncovered) places are not covered by events and are polled"
-        degraded = [status.problem, rest].compactMap(\.self).joined(separator: "; ")
-      }
       return FolderReport(
         path: settings[index].path,
         mode: status.mode,
         watches: status.watches,
         candidates: counts[index],
-        degraded: degraded
+        degraded: status.degraded,
+        rescans: rescans[index].count,
+        rescanReason: rescans[index].reason,
+        listingTime: status.listingTime
       )
     }
   }
@@ -33,12 +31,16 @@ extension DropFolderWatcher {
   /// knows it.
   package func report(for path: BytePath) -> CandidateReport? {
     if let report = tracker.report(for: path) { return report }
-    guard let folder = folder(of: path), statuses[folder].mode == .offline else { return nil }
+    guard let folder = folder(of: path) else { return nil }
+    let status = statuses[folder]
+    let isAway = path.isInside(anyOf: status.away)
+    guard status.mode == .offline || isAway else { return nil }
+    let problem = isAway ? status.degraded : status.problem
     return CandidateReport(
       path: path,
       folder: settings[folder].path,
       state: .offline,
-      reason: statuses[folder].problem ?? "the drop folder is not there"
+      reason: problem ?? "the drop folder is not there"
     )
   }
 

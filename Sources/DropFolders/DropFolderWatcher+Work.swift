@@ -11,6 +11,16 @@ extension DropFolderWatcher {
     workHasEnded()
   }
 
+  /// Has the ledger told of a package.
+  func record(_ arrival: PackageArrival) async {
+    let packager = surroundings.packager
+    // Not cut off by the end of the watcher, as an import is not.
+    let outcome = await Task { await packager(arrival) }.value
+    tracker.packaged(arrival.path, outcome, at: moment)
+    tellChanges()
+    wake()
+  }
+
   private func settle(_ look: SettleTracker.Look) async {
     let folder = settings[look.folder]
     if let identity = look.existing {
@@ -74,6 +84,9 @@ extension DropFolderWatcher {
       if let identifier = try await surroundings.known(look.path, identity) {
         return .known(identifier, identity)
       }
+      if let other = try await surroundings.outdone(look.path, identity) {
+        return .outdone(by: other, identity)
+      }
     } catch {
       return Self.unanswered(error, identity, opened.proof)
     }
@@ -82,7 +95,7 @@ extension DropFolderWatcher {
       return .judged(ProbeVerdict(.incomplete, evidence: [evidence]), identity, opened.proof)
     }
     // Without a lease the same identity proves too little to save a probe.
-    let isSame = opened.lease != nil && look.judged?.identity == identity
+    let isSame = opened.proof == .lease && look.judged?.identity == identity
     let earlier = isSame ? look.judged?.verdict : nil
     let verdict: ProbeVerdict
     if let earlier {

@@ -109,7 +109,8 @@ actor ExportExaminer {
     case .held(let lease):
       // Looked at again under the lease: this is what nobody can have changed since.
       let identity = try file.status().identity
-      return .opened(Opened(file: file, identity: identity, lease: lease, proof: .lease))
+      let proof = try Self.proof(of: file)
+      return .opened(Opened(file: file, identity: identity, lease: lease, proof: proof))
     case .openForWriting:
       return .found(.openForWriting(Self.isOpen))
     case .unavailable(let error):
@@ -118,6 +119,17 @@ actor ExportExaminer {
         Opened(file: file, identity: identity, lease: nil, proof: .looks(error.reason))
       )
     }
+  }
+
+  /// What a lease that was granted proves.
+  ///
+  /// On FUSE it is granted while the other side has the file open for writing (checked: bindfs), and
+  /// elsewhere the server may not have been asked: there it tells only of the writers of this host.
+  private static func proof(of file: FileDescriptor) throws(SystemError)
+    -> CandidateFinding.WriterProof
+  {
+    guard let network = try file.fileSystem().networkName else { return .lease }
+    return .looks("a lease on \(network) tells only of writers on this host")
   }
 
   private static func finding(

@@ -11,13 +11,33 @@ package struct StatusReport: Codable, Sendable {
     package var candidates: Int
     /// What does not work as it should, in one sentence.
     @OrNull package var degraded: String?
+    /// How often everything was listed anew because something may have been missed.
+    package var rescans: Int
+    /// Why that was the last time.
+    @OrNull package var rescanReason: String?
 
-    package init(path: String, mode: String, watches: Int, candidates: Int, degraded: String?) {
+    package init(
+      path: String,
+      mode: String,
+      watches: Int,
+      candidates: Int,
+      degraded: String?,
+      rescans: Int,
+      rescanReason: String?
+    ) {
       self.path = path
       self.mode = mode
       self.watches = watches
       self.candidates = candidates
       self.degraded = degraded
+      self.rescans = rescans
+      self.rescanReason = rescanReason
+    }
+
+    /// What a person is told beside the numbers; empty if there is nothing.
+    package var note: String {
+      let rescan = rescanReason.map { "rescanned \(rescans)×, last because \($0)" }
+      return [degraded, rescan].compactMap(\.self).joined(separator: "; ")
     }
   }
 

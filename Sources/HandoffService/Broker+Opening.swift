@@ -69,7 +69,7 @@ extension Broker {
       firstSeen: firstSeen,
       receipts: ReceiptStage(
         ledger: ledger,
-        folders: Set(configuration.dropFolders.map(\.path)),
+        folders: configuration.dropFolders,
         files: BlockingThread("receipts"),
         logger: logger
       )

@@ -22,6 +22,7 @@ struct ImportStage: Sendable {
   let results: ResultStage
   /// When each drop folder was seen for the first time.
   let firstSeen: [BytePath: Timestamp]
+  let units: FolderUnits
   let now: @Sendable () -> Timestamp
   let logger: Logger
 
@@ -31,7 +32,8 @@ struct ImportStage: Sendable {
   /// policy is carried out now.
   func known(_ path: BytePath, _ identity: FileIdentity) async throws -> LocalIdentifier? {
     let identifier = try await ledger.identifier(sightedAt: path, identity: identity)
-    if let identifier {
+    // What follows from the import of a member follows once its package is recorded.
+    if let identifier, units.package(of: path) == nil {
       await originals.sawAgain(identifier, at: path)
       // A receipt is made from the ledger, so one that a crash has swallowed is made here.
       receipts.mark(identifier)
@@ -39,8 +41,23 @@ struct ImportStage: Sendable {
     return identifier
   }
 
+  /// The export of the same stem that was taken instead of a finished one.
+  ///
+  /// It must have been imported after that was finished: under an older name of the same stem another
+  /// recording may have been taken.
+  func outdone(_ path: BytePath, _ identity: FileIdentity) async throws -> BytePath? {
+    for other in units.preferred(to: path) {
+      guard let imported = try await ledger.lastImport(from: other) else { continue }
+      if identity.changed / 1_000_000 <= imported.milliseconds { return other }
+    }
+    return nil
+  }
+
   /// - Parameter acceptance: a person takes it although the checks did not pass.
   func take(_ export: SettledExport, acceptance: Acceptance? = nil) async -> ImportOutcome {
+    guard units.package(of: export.path) == nil else {
+      return await importing(export, with: nil, acceptance)
+    }
     let sidecar: SidecarReader.Found?
     do {
       switch try await sidecars.read(for: export.path, in: export.folder) {
@@ -59,6 +76,14 @@ struct ImportStage: Sendable {
     } catch {
       return failure(error)
     }
+    return await importing(export, with: sidecar, acceptance)
+  }
+
+  private func importing(
+    _ export: SettledExport,
+    with sidecar: SidecarReader.Found?,
+    _ acceptance: Acceptance?
+  ) async -> ImportOutcome {
     do {
       if let shortage = try await brake.shortage(
         for: export.folder.takesSource ? 0 : export.size
@@ -104,13 +129,15 @@ struct ImportStage: Sendable {
       sidecar: sidecar?.sidecar,
       wasThereBefore: wasThereBefore(export)
     )
+    let isMember = units.package(of: export.path) != nil
+    let orders = isMember ? [] : route.orders(for: [LocalIdentifier(resource.digest)])
     let (asset, record) = try await turns.take(resource.digest) {
       let asset = try await AssetIntake(library: library, logger: logger)
         .asset(of: resource, facts: export.facts, seen: sighting, acceptance: acceptance)
       let record = try await ledger.recordImport(
         asset: asset,
         sighting: sighting,
-        orders: route.orders(for: [asset.localIdentifier]).map { order in
+        orders: orders.map { order in
           var order = order
           order.publishAt = route.publishAt?.inHostZone
           return order
@@ -131,7 +158,7 @@ struct ImportStage: Sendable {
     for id in record.replaced {
       if let handoff = try await ledger.handoff(id) { await results.follow(handoff) }
     }
-    await originals.imported(asset, from: sighting, in: export.folder)
+    if !isMember { await originals.imported(asset, from: sighting, in: export.folder) }
     if sidecar != nil { receipts.mark(record.localIdentifier) }
     return record.localIdentifier
   }

@@ -90,12 +90,14 @@ struct OpenedParts: Sendable {
       turns: turns,
       results: results,
       firstSeen: firstSeen,
+      units: FolderUnits(configuration.dropFolders),
       now: SystemClock.now,
       logger: logger
     )
   }
 
   private func makeWatcher(_ intake: ImportStage, _ troubles: TroubleStage) -> DropFolderWatcher {
+    let packages = packageStage
     let narrator = CandidateNarrator(logger: logger)
     return DropFolderWatcher(
       folders: configuration.dropFolders,
@@ -106,12 +108,26 @@ struct OpenedParts: Sendable {
         probe: { [probe] file, size in await probe.verdict(for: file, size: size) },
         known: { path, identity in try await intake.known(path, identity) },
         importer: { export in await intake.take(export) },
+        outdone: { path, identity in try await intake.outdone(path, identity) },
+        packager: { arrival in await packages.record(arrival) },
         observer: { change in
           narrator.tell(change)
           troubles.tell(change)
         },
         now: SystemClock.now
       ),
+      logger: logger
+    )
+  }
+
+  private var packageStage: PackageStage {
+    PackageStage(
+      ledger: ledger,
+      sidecars: sidecars,
+      originals: originals,
+      receipts: receipts,
+      folders: configuration.dropFolders,
+      firstSeen: firstSeen,
       logger: logger
     )
   }

@@ -26,7 +26,9 @@ extension StatusReport.Folder {
       mode: report.mode.rawValue,
       watches: report.watches,
       candidates: report.candidates,
-      degraded: report.degraded
+      degraded: report.degraded,
+      rescans: report.rescans,
+      rescanReason: report.rescanReason
     )
   }
 }

@@ -46,7 +46,7 @@ extension Command {
       report.folders.map {
         [
           BytePath($0.path).displayText, $0.mode, String($0.watches), String($0.candidates),
-          $0.degraded ?? "",
+          BytePath($0.note).displayText,
         ]
       }
     )

@@ -71,6 +71,8 @@ int clinux_open_folder_path(const char *path);
 // openat2(2) that follows no symbolic link and never leaves the directory.
 int clinux_open_beneath(int directory, const char *path, int flags, unsigned mode);
 int clinux_file_system_magic(int descriptor, int64_t *magic);
+// A number that is the same for all places of one mount, statx(2).
+int clinux_mount_number(const char *path, uint64_t *number);
 
 // Leases, fcntl(2)
 

@@ -41,6 +41,14 @@ final class JSONLines: Sendable {
     ])
   }
 
+  func write(_ arrival: PackageArrival) {
+    write([
+      "event": .string("package"),
+      "path": .string(arrival.path.bytes.hexDigits),
+      "members": .integer(Int64(arrival.members.count)),
+    ])
+  }
+
   func write(_ record: LogRecord) {
     write([
       "event": .string("log"),
@@ -51,15 +59,24 @@ final class JSONLines: Sendable {
     ])
   }
 
+  /// The first folder, and the others within it.
   func write(_ folders: [FolderReport]) {
-    guard let folder = folders.first else { return }
-    write([
-      "event": .string("folders"),
+    guard let first = folders.first else { return }
+    var line = members(of: first)
+    line["event"] = .string("folders")
+    line["others"] = .array(folders.dropFirst().map { .object(members(of: $0)) })
+    write(line)
+  }
+
+  private func members(of folder: FolderReport) -> [String: JSONValue] {
+    [
       "mode": .string(folder.mode.rawValue),
       "watches": .integer(Int64(folder.watches)),
       "candidates": .integer(Int64(folder.candidates)),
       "degraded": folder.degraded.map { .string($0) } ?? .null,
-    ])
+      "rescans": .integer(Int64(folder.rescans)),
+      "rescan_reason": folder.rescanReason.map { .string($0) } ?? .null,
+    ]
   }
 
   func write(_ report: CandidateReport?, _ path: BytePath) {

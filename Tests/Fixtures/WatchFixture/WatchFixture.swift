@@ -9,8 +9,10 @@ import Paths
 /// Runs a real watcher on one folder, in a process of its own, because libinotifytools is one a process.
 ///
 ///     watch-fixture DROP CONTROL [quiet=MS] [quiet_poll=MS] [give_up=MS] [poll=MS] [brief=1]
-///         [proof=PROOF] [existing=ignore] [nested=NAME]
+///         [watch=HOW] [also=DROP] [proof=PROOF] [existing=ignore] [nested=NAME] [package=1]
+///         [prefer=EXTENSION] [prefer_wait=MS]
 ///
+/// `also` names a further drop folder with the same settings.
 /// Prints one line of JSON for each change, and with `brief` only for imports. Lines on standard input are questions: `folders`,
 /// `report HEX`, `judge HEX`. It ends when standard input does.
 @main
@@ -22,7 +24,12 @@ enum WatchFixture {
     guard arguments.count >= 3 else { throw FixtureError("two folders are needed") }
     var settings = DropFolderSettings(path: BytePath(arguments[1]))
     for argument in arguments.dropFirst(3) { try apply(argument, to: &settings) }
-    let folders = [settings] + nested(arguments, in: settings)
+    let others = arguments.filter { $0.hasPrefix("also=") }.map { argument in
+      var other = settings
+      other.path = BytePath(String(argument.dropFirst("also=".count)))
+      return other
+    }
+    let folders = [settings] + nested(arguments, in: settings) + others
     let isBrief = arguments.contains("brief=1")
     let output = JSONLines()
     let stand = StandIn()
@@ -35,6 +42,10 @@ enum WatchFixture {
         probe: stand.probe,
         known: stand.known,
         importer: stand.take,
+        packager: { arrival in
+          output.write(arrival)
+          return .recorded
+        },
         observer: { if !isBrief || $0.state == .imported { output.write($0) } },
         now: wallClock
       ),
@@ -55,9 +66,15 @@ enum WatchFixture {
     _ argument: String,
     to settings: inout DropFolderSettings
   ) throws {
-    let parts = argument.split(separator: "=")
+    let parts = argument.split(separator: "=", maxSplits: 1)
     switch parts.first {
-    case "nested": return
+    case "nested", "also": return
+    case "watch":
+      settings.watch = DropFolderSettings.Watch(rawValue: String(parts[1])) ?? .auto
+      return
+    case "prefer":
+      settings.prefer = parts.dropFirst().map(String.init)
+      return
     case "proof":
       settings.proof = DropFolderSettings.Proof(rawValue: String(parts[1])) ?? .auto
       return
@@ -75,6 +92,8 @@ enum WatchFixture {
     case "quiet_poll": settings.quietPoll = time
     case "give_up": settings.giveUp = time
     case "brief": break
+    case "package": settings.package = true
+    case "prefer_wait": settings.preferWait = time
     case "poll": settings.pollInterval = time
     default: throw FixtureError("not a setting: \(argument)")
     }
