@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <linux/ioprio.h>
 #include <linux/openat2.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -234,6 +235,11 @@ int clinux_file_system_magic(int descriptor, int64_t *magic) {
   // f_type is signed and wider than the 32 bits of the magic numbers (0xFF534D42).
   *magic = (int64_t)(uint32_t)status.f_type;
   return 0;
+}
+
+int clinux_idle_disk_priority(int idle) {
+  int class = idle ? IOPRIO_CLASS_IDLE : IOPRIO_CLASS_NONE;
+  return (int)syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, IOPRIO_PRIO_VALUE(class, 0));
 }
 
 // Leases

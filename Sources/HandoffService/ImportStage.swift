@@ -23,6 +23,7 @@ struct ImportStage: Sendable {
   /// When each drop folder was seen for the first time.
   let firstSeen: [BytePath: Timestamp]
   let units: FolderUnits
+  let hold: HandoffHold
   let now: @Sendable () -> Timestamp
   let logger: Logger
 
@@ -40,6 +41,9 @@ struct ImportStage: Sendable {
     }
     return identifier
   }
+
+  /// How soon a library that is away is looked for again.
+  private static let libraryWait: Duration = .seconds(3)
 
   /// The export of the same stem that was taken instead of a finished one.
   ///
@@ -131,21 +135,24 @@ struct ImportStage: Sendable {
     )
     let isMember = units.package(of: export.path) != nil
     let orders = isMember ? [] : route.orders(for: [LocalIdentifier(resource.digest)])
-    let (asset, record) = try await turns.take(resource.digest) {
+    let (asset, record, isHeld) = try await turns.take(resource.digest) {
       let asset = try await AssetIntake(library: library, logger: logger)
         .asset(of: resource, facts: export.facts, seen: sighting, acceptance: acceptance)
+      let isHeld = hold.holds(export.identity, of: asset) && !orders.isEmpty
       let record = try await ledger.recordImport(
         asset: asset,
         sighting: sighting,
-        orders: orders.map { order in
-          var order = order
-          order.publishAt = route.publishAt?.inHostZone
-          return order
-        },
+        orders: isHeld
+          ? []
+          : orders.map { order in
+            var order = order
+            order.publishAt = route.publishAt?.inHostZone
+            return order
+          },
         sidecar: sidecar.map { ConsumedSidecar(path: $0.path, identity: $0.identity) },
         onSupersede: export.folder.onSupersede
       )
-      return (asset, record)
+      return (asset, record, isHeld)
     }
     logger.notice(
       record.isNewAsset ? "Imported an export" : "Saw the content of an asset again",
@@ -157,6 +164,12 @@ struct ImportStage: Sendable {
     await AssetIntake(library: library, logger: logger).recordLink(record, from: ledger, in: turns)
     for id in record.replaced {
       if let handoff = try await ledger.handoff(id) { await results.follow(handoff) }
+    }
+    if isHeld {
+      logger.warning(
+        "Recorded without handoffs: the export is older than the rebuild of the ledger",
+        [.exportPath: export.path.displayText, .assetID: record.localIdentifier.text]
+      )
     }
     if !isMember { await originals.imported(asset, from: sighting, in: export.folder) }
     if sidecar != nil { receipts.mark(record.localIdentifier) }
@@ -174,6 +187,13 @@ struct ImportStage: Sendable {
   /// Nothing is lost by a failure: the export stays where it is, and the attempt is made again.
   private func failure(_ error: any Error) -> ImportOutcome {
     let code = (error as? LibraryError)?.code
+    if code == .unavailable {
+      return .held(
+        reason: "library_unavailable: \(library.path) is not mounted; the import waits for it",
+        state: .importing,
+        upTo: Self.libraryWait
+      )
+    }
     return .failed(
       reason: "\(error)",
       state: code == .noSpace ? .noSpace : code == .sourceUnreadable ? .unreadable : .importing,

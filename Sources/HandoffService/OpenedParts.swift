@@ -27,6 +27,9 @@ struct OpenedParts: Sendable {
   let logger: Logger
   let firstSeen: [BytePath: Timestamp]
   let receipts: ReceiptStage
+  let hold: HandoffHold
+  let desk: CheckDesk
+  let urgent = UrgentReadings()
   let changes = ChangeBroadcast()
   let turns = AssetTurns()
   let leftovers = WakeSignal()
@@ -70,6 +73,14 @@ struct OpenedParts: Sendable {
         sidecars: sidecars,
         deletion: deletion,
         originals: originals,
+        care: CareQuestions(
+          library: library,
+          ledger: ledger,
+          desk: desk,
+          hold: hold,
+          now: SystemClock.now,
+          logger: logger
+        ),
         now: SystemClock.now
       ),
       stop: stop,
@@ -91,6 +102,7 @@ struct OpenedParts: Sendable {
       results: results,
       firstSeen: firstSeen,
       units: FolderUnits(configuration.dropFolders),
+      hold: hold,
       now: SystemClock.now,
       logger: logger
     )
@@ -128,6 +140,7 @@ struct OpenedParts: Sendable {
       receipts: receipts,
       folders: configuration.dropFolders,
       firstSeen: firstSeen,
+      hold: hold,
       logger: logger
     )
   }
@@ -171,6 +184,7 @@ struct OpenedParts: Sendable {
       folders: Dictionary(configuration.destinations.map { ($0.name, $0.folders) }) { first, _ in
         first
       },
+      objects: ObjectGuard(library: library, ledger: ledger, urgent: urgent, logger: logger),
       now: SystemClock.now,
       logger: logger
     )
@@ -232,15 +246,29 @@ struct OpenedParts: Sendable {
       receipts: receipts,
       notices: noticeStage,
       troubles: troubles,
+      verification: verification,
+      check: desk,
       exec: exec,
       plugins: plugins
+    )
+  }
+
+  private var verification: VerificationStage {
+    VerificationStage(
+      library: library,
+      ledger: ledger,
+      interval: configuration.library.verifyEvery,
+      urgent: urgent,
+      stop: stop,
+      now: SystemClock.now,
+      logger: logger
     )
   }
 
   private func launch(_ settings: DestinationSettings) async throws -> ReceiverLaunch {
     let work = state.work(settings.name)
     try Directory.create(work, permissions: 0o700)
-    let grants = try await library.grantsFolder(destination: settings.name)
+    let grants = library.grantsPath(destination: settings.name)
     return ReceiverLaunch(
       settings: settings,
       host: host,
@@ -294,6 +322,7 @@ struct OpenedParts: Sendable {
     )
     return PluginStage(
       launch: launch,
+      library: library,
       parts: parts,
       health: health,
       stop: stop,

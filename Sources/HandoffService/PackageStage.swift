@@ -18,6 +18,7 @@ struct PackageStage: Sendable {
   let folders: [DropFolderSettings]
   /// When each drop folder was seen for the first time.
   let firstSeen: [BytePath: Timestamp]
+  let hold: HandoffHold
   let logger: Logger
 
   func record(_ arrival: PackageArrival) async -> PackageOutcome {
@@ -54,14 +55,17 @@ struct PackageStage: Sendable {
       wasThereBefore: try await wasThereBefore(arrival, in: folder),
       isPackage: true
     )
+    let isHeld = try await isHeld(arrival)
     let record = try await ledger.recordPackage(
       arrival.path,
       members: arrival.localIdentifiers,
-      orders: route.orders(for: arrival.localIdentifiers).map { order in
-        var order = order
-        order.publishAt = route.publishAt?.inHostZone
-        return order
-      },
+      orders: isHeld
+        ? []
+        : route.orders(for: arrival.localIdentifiers).map { order in
+          var order = order
+          order.publishAt = route.publishAt?.inHostZone
+          return order
+        },
       sidecar: sidecar.map { ConsumedSidecar(path: $0.path, identity: $0.identity) }
     )
     if !record.created.isEmpty {
@@ -71,6 +75,12 @@ struct PackageStage: Sendable {
           .exportPath: arrival.path.displayText,
           .detail: "\(arrival.members.count) exports, \(record.created.count) requests",
         ]
+      )
+    }
+    if isHeld {
+      logger.warning(
+        "Recorded without requests: the package is older than the rebuild of the ledger",
+        [.exportPath: arrival.path.displayText]
       )
     }
     for member in arrival.members {
@@ -92,6 +102,19 @@ struct PackageStage: Sendable {
       let sources = try await ledger.asset(member.localIdentifier)?.sources ?? []
       guard let sighting = sources.first(where: { $0.path == member.path }) else { continue }
       if sighting.identity.changed / 1_000_000 <= firstSeen.milliseconds { return true }
+    }
+    return false
+  }
+
+  /// One of its exports is older than a rebuild of the ledger: the whole may have been handed off before.
+  private func isHeld(_ arrival: PackageArrival) async throws -> Bool {
+    guard hold.before != nil else { return false }
+    for member in arrival.members {
+      guard let asset = try await ledger.asset(member.localIdentifier) else { continue }
+      let isOld = asset.sources.contains {
+        $0.path == member.path && hold.holds($0.identity, of: asset)
+      }
+      if isOld { return true }
     }
     return false
   }
