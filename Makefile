@@ -54,6 +54,7 @@ test-long: build
 bench: build
 	swift build -c release --product handoff-bench
 	.build/release/handoff-bench ledger
+	.build/release/handoff-bench watch
 
 docs: packages
 	swift package dump-symbol-graph --minimum-access-level package --skip-synthesized-members

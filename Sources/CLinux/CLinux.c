@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <linux/ioprio.h>
 #include <linux/openat2.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -17,7 +18,9 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/un.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
@@ -219,12 +222,26 @@ int clinux_open_beneath(int directory, const char *path, int flags, unsigned mod
   return (int)syscall(SYS_openat2, directory, path, &how, sizeof how);
 }
 
+int clinux_mount_number(const char *path, uint64_t *number) {
+  struct statx status;
+  if (statx(AT_FDCWD, path, 0, STATX_MNT_ID, &status) == -1) return -1;
+  // A kernel before 5.8 does not tell: the device does not know bind mounts apart, but all others.
+  *number = status.stx_mask & STATX_MNT_ID
+    ? status.stx_mnt_id : makedev(status.stx_dev_major, status.stx_dev_minor);
+  return 0;
+}
+
 int clinux_file_system_magic(int descriptor, int64_t *magic) {
   struct statfs status;
   if (fstatfs(descriptor, &status) == -1) return -1;
   // f_type is signed and wider than the 32 bits of the magic numbers (0xFF534D42).
   *magic = (int64_t)(uint32_t)status.f_type;
   return 0;
+}
+
+int clinux_idle_disk_priority(int idle) {
+  int class = idle ? IOPRIO_CLASS_IDLE : IOPRIO_CLASS_NONE;
+  return (int)syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, IOPRIO_PRIO_VALUE(class, 0));
 }
 
 // Leases
@@ -377,6 +394,14 @@ intptr_t clinux_receive(int socket, void *bytes, size_t count, int *descriptor, 
     memcpy(descriptor, CMSG_DATA(header), sizeof *descriptor);
   }
   return received;
+}
+
+int clinux_peer_user(int socket, uint32_t *user) {
+  struct ucred peer;
+  socklen_t size = sizeof peer;
+  if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == -1) return -1;
+  *user = peer.uid;
+  return 0;
 }
 
 int clinux_set_nonblocking(int descriptor) {

@@ -21,6 +21,12 @@ package actor DropFolderWatcher {
     ///
     /// It is not cancelled when the watcher is.
     package var importer: @Sendable (SettledExport) async -> ImportOutcome
+    /// The export of the same stem that was taken instead of this finished one, by the folder's `prefer`.
+    package var outdone: @Sendable (BytePath, FileIdentity) async throws -> BytePath?
+    /// Records a package whose exports are all imported.
+    ///
+    /// It is not cancelled when the watcher is.
+    package var packager: @Sendable (PackageArrival) async -> PackageOutcome
     /// Hears of every change; called in order, and must not block.
     package var observer: @Sendable (CandidateChange) -> Void
     package var now: @Sendable () -> Timestamp
@@ -29,12 +35,18 @@ package actor DropFolderWatcher {
       probe: @escaping @Sendable (FileDescriptor, Int64) async -> ProbeVerdict,
       known: @escaping @Sendable (BytePath, FileIdentity) async throws -> LocalIdentifier?,
       importer: @escaping @Sendable (SettledExport) async -> ImportOutcome,
+      outdone: @escaping @Sendable (BytePath, FileIdentity) async throws -> BytePath? = { _, _ in
+        nil
+      },
+      packager: @escaping @Sendable (PackageArrival) async -> PackageOutcome = { _ in .recorded },
       observer: @escaping @Sendable (CandidateChange) -> Void,
       now: @escaping @Sendable () -> Timestamp
     ) {
       self.probe = probe
       self.known = known
       self.importer = importer
+      self.outdone = outdone
+      self.packager = packager
       self.observer = observer
       self.now = now
     }
@@ -43,11 +55,13 @@ package actor DropFolderWatcher {
   let settings: [DropFolderSettings]
   let surroundings: Surroundings
   let examiner: ExportExaminer
+  let writerSearch = WriterSearch()
   let logger: Logger
   var tracker: SettleTracker
   /// Looks and imports that run now.
   var running = 0
   private(set) var statuses: [FolderStatus]
+  private(set) var rescans: [RescanCount]
   private let thread: WatchThread
   private let inbox: EventInbox
   private let wakes: AsyncStream<Void>
@@ -67,6 +81,7 @@ package actor DropFolderWatcher {
   ///   - control: a private folder in the state folder.
   ///   - concurrency: how many looks and imports run at once.
   ///   - keeper: takes the leases.
+  ///   - firstSeen: when each folder was seen for the first time, by its path.
   ///   - surroundings: the rest of the broker.
   ///   - logger: hears of overflows and lost folders.
   package init(
@@ -74,6 +89,7 @@ package actor DropFolderWatcher {
     control: BytePath,
     concurrency: Int = 4,
     keeper: LeaseKeeper,
+    firstSeen: [BytePath: Timestamp] = [:],
     surroundings: Surroundings,
     logger: Logger
   ) {
@@ -90,8 +106,13 @@ package actor DropFolderWatcher {
       logger: logger
     )
     examiner = ExportExaminer(keeper)
-    tracker = SettleTracker(folders: folders.map { (path: $0.path, rules: .init($0)) })
+    tracker = SettleTracker(
+      folders: folders.map { folder in
+        (path: folder.path, rules: .init(folder, firstSeen: firstSeen[folder.path]))
+      }
+    )
     statuses = folders.map { _ in FolderStatus(mode: .offline) }
+    rescans = folders.map { _ in RescanCount() }
     schedule = RescanSchedule(pollIntervals: folders.map(\.pollInterval), at: .zero)
     start = clock.now
   }
@@ -104,7 +125,7 @@ package actor DropFolderWatcher {
 
   /// Watches until it is cancelled: then nothing new is begun, and what runs is waited for.
   ///
-  /// - Throws: ``WatchError`` where no inotify instance can be had.
+  /// - Throws: ``WatchError`` where nothing can be watched at all.
   package func run() async throws {
     try await withThrowingDiscardingTaskGroup { group in
       group.addTask { [thread, waker] in
@@ -115,10 +136,11 @@ package actor DropFolderWatcher {
       for await _ in wakes {
         takeArrivals()
         let now = moment
-        for request in schedule.due(at: now.elapsed) { thread.post(request) }
+        askThread(at: now)
         let looks = tracker.due(at: now, limit: concurrency - running)
         running += looks.count
         for look in looks { group.addTask { await self.process(look) } }
+        for arrival in tracker.takePackages() { group.addTask { await self.record(arrival) } }
         tellChanges()
         if let alarm = nextAlarm() {
           group.addTask { await self.sleep(until: alarm) }
@@ -130,15 +152,28 @@ package actor DropFolderWatcher {
     }
   }
 
+  private func askThread(at now: SettleTracker.Moment) {
+    for request in schedule.due(at: now.elapsed) {
+      if request == .watchEverything {
+        for folder in rescans.indices { rescans[folder].add("the event queue overflowed") }
+      }
+      thread.post(request)
+    }
+  }
+
   private func takeArrivals() {
     let contents = inbox.take()
     let now = moment
-    if contents.hasOverflowed {
+    if contents.hasOverflowed, schedule.overflowed(at: now.elapsed) {
       logger.warning("the event queue overflowed: all folders are listed again")
-      schedule.overflowed(at: now.elapsed)
     }
+    if contents.hasOverflowed { tracker.eventsWereLost() }
     tracker.vanished(below: contents.vanishedDirectories)
-    for folder in contents.lostFolders { tracker.suspend(folder: folder) }
+    tracker.suspend(below: contents.awayDirectories)
+    for (folder, reason) in contents.lostFolders {
+      tracker.suspend(folder: folder)
+      rescans[folder].expect(reason)
+    }
     for (path, arrival) in contents.arrivals {
       tracker.observe(
         path,
@@ -148,13 +183,18 @@ package actor DropFolderWatcher {
         at: now
       )
     }
-    for (folder, round) in contents.completedRounds { tracker.sweep(folder: folder, round: round) }
-    for (folder, status) in contents.statuses {
-      statuses[folder] = status
-      schedule.update(status, folder, at: now.elapsed)
-      listed.insert(folder)
-    }
+    tracker.sweep(
+      contents.completedRounds.mapValues { (round: $0.number, unlisted: $0.unlisted) }
+    )
+    for (folder, status) in contents.statuses { take(status, folder, at: now) }
     if listed.count == settings.count { startHasEnded() }
+  }
+
+  private func take(_ status: FolderStatus, _ folder: Int, at now: SettleTracker.Moment) {
+    if status.mode != .offline { rescans[folder].arrive() }
+    statuses[folder] = status
+    schedule.update(status, folder, at: now.elapsed)
+    listed.insert(folder)
   }
 
   func tellChanges() {

@@ -5,28 +5,47 @@ import Synchronization
 /// What the watch thread has noticed and the watcher has not yet taken.
 ///
 /// There is one place for each file, so it is bounded by the number of files and nothing is ever
-/// dropped: the watcher takes everything at once.
+/// dropped: the watcher takes everything at once. Directories that vanish are applied when it does, so
+/// that a burst of them costs no more than one pass over the files.
 final class EventInbox: Sendable {
   struct Arrival: Sendable {
     let folder: Int
     var observation: CandidateObservation
     var round: UInt32
+    fileprivate var order: UInt64
+  }
+
+  /// A listing of a whole folder that has ended.
+  struct Round: Hashable, Sendable {
+    let number: UInt32
+    /// Places that it could not list: what is below them may still be there.
+    var unlisted: Set<BytePath> = []
   }
 
   struct Contents: Sendable {
     var arrivals: [BytePath: Arrival] = [:]
     /// Directories that were moved away; what has come since below them is in the arrivals.
-    var vanishedDirectories: [BytePath] = []
-    /// The last complete round of listing of each folder.
-    var completedRounds: [Int: UInt32] = [:]
+    var vanishedDirectories: Set<BytePath> = []
+    /// Directories whose file system is away: what was below them is neither there nor gone.
+    var awayDirectories: Set<BytePath> = []
+    /// The last round of listing of each folder.
+    var completedRounds: [Int: Round] = [:]
     /// Where the folders stand, if that has changed.
     var statuses: [Int: FolderStatus] = [:]
-    /// The folders that were lost since.
-    var lostFolders: Set<Int> = []
+    /// The folders that were lost since, with the reason.
+    var lostFolders: [Int: String] = [:]
     var hasOverflowed = false
   }
 
-  private let contents = Mutex(Contents())
+  private struct State {
+    var contents = Contents()
+    /// What is put in has a number, so that it is known what came before a loss.
+    var order: UInt64 = 0
+    var losses: [BytePath: UInt64] = [:]
+    var folderLosses: [Int: UInt64] = [:]
+  }
+
+  private let state = Mutex(State())
   private let onArrival: @Sendable () -> Void
 
   /// - Parameter onArrival: called after each arrival, on the arriving thread; it must not block.
@@ -36,55 +55,81 @@ final class EventInbox: Sendable {
 
   /// Takes everything.
   func take() -> Contents {
-    contents.withLock { contents in
-      defer { contents = Contents() }
-      return contents
+    let taken = state.withLock { state in
+      defer { state = State(order: state.order) }
+      return state
     }
+    guard !taken.losses.isEmpty || !taken.folderLosses.isEmpty else { return taken.contents }
+    var contents = taken.contents
+    contents.arrivals = contents.arrivals.filter { path, arrival in
+      if let loss = taken.folderLosses[arrival.folder], arrival.order < loss { return false }
+      guard !taken.losses.isEmpty else { return true }
+      return !path.selfAndAncestors.contains {
+        taken.losses[$0].map { arrival.order < $0 } ?? false
+      }
+    }
+    return contents
   }
 
   func put(_ path: BytePath, _ folder: Int, _ observation: CandidateObservation, round: UInt32) {
-    change { contents in
-      if var known = contents.arrivals[path] {
+    change { state in
+      let order = state.order
+      if var known = state.contents.arrivals[path], known.folder == folder {
         known.observation = known.observation.followed(by: observation)
         known.round = round
-        contents.arrivals[path] = known
+        known.order = order
+        state.contents.arrivals[path] = known
       } else {
-        let arrival = Arrival(folder: folder, observation: observation, round: round)
-        contents.arrivals[path] = arrival
+        state.contents.arrivals[path] = Arrival(
+          folder: folder,
+          observation: observation,
+          round: round,
+          order: order
+        )
       }
     }
   }
 
   func putVanished(directory: BytePath) {
-    change { contents in
-      contents.arrivals = contents.arrivals.filter { !$0.key.isInside(directory) }
-      contents.vanishedDirectories.append(directory)
+    change { state in
+      state.losses[directory] = state.order
+      state.contents.vanishedDirectories.insert(directory)
     }
   }
 
-  func putCompleted(folder: Int, round: UInt32) {
-    change { $0.completedRounds[folder] = round }
+  func putAway(directory: BytePath) {
+    change { state in
+      state.losses[directory] = state.order
+      state.contents.awayDirectories.insert(directory)
+    }
+  }
+
+  func putCompleted(folder: Int, _ round: Round) {
+    change { $0.contents.completedRounds[folder] = round }
   }
 
   func put(_ status: FolderStatus, _ folder: Int) {
-    change { $0.statuses[folder] = status }
+    change { $0.contents.statuses[folder] = status }
   }
 
   func putLost(folder: Int, _ status: FolderStatus) {
-    change { contents in
-      contents.arrivals = contents.arrivals.filter { $0.value.folder != folder }
-      contents.completedRounds.removeValue(forKey: folder)
-      contents.lostFolders.insert(folder)
-      contents.statuses[folder] = status
+    change { state in
+      state.folderLosses[folder] = state.order
+      state.contents.completedRounds.removeValue(forKey: folder)
+      state.contents.lostFolders[folder] = status.problem ?? "its root was away"
+      state.contents.statuses[folder] = status
     }
   }
 
   func putOverflow() {
-    change { $0.hasOverflowed = true }
+    change { $0.contents.hasOverflowed = true }
   }
 
-  private func change(_ body: (inout Contents) -> Void) {
-    contents.withLock { body(&$0) }
+  private func change(_ body: (inout State) -> Void) {
+    state.withLock { state in
+      state.order += 1
+      body(&state)
+    }
     onArrival()
   }
 }

@@ -11,8 +11,9 @@ import Synchronization
 /// thread that made it, and each event is copied at once. Only `initialize`, `watch_file`,
 /// `next_event(-1)`, `remove_watch_by_wd` and `cleanup` are used, and `wd_from_filename` for the entry
 /// that `watch_file` has just made: `watch_file` does not say which number the kernel gave. The
-/// library's table goes stale when a directory is renamed or deleted, so no name is ever given to it
-/// a second time, and nothing else is read from it.
+/// library's table goes stale when a directory is renamed or deleted, and a path may lead elsewhere by
+/// the time the kernel follows it: so directories are named to it by their descriptors, no name is ever
+/// given to it a second time, and nothing else is read from it.
 ///
 /// See inotify(7).
 final class InotifyTools {
@@ -69,7 +70,7 @@ final class InotifyTools {
       // The library waits with select(2), which reads beyond its set from 1024 on.
       guard number < FD_SETSIZE else {
         inotifytools_cleanup()
-        throw SystemError(EMFILE, "inotify_init")
+        throw SystemError(ERANGE, "inotify_init")
       }
       // The library does not ask for close-on-exec.
       try checked("fcntl F_SETFD") { clearOnExec(number) }
@@ -90,21 +91,34 @@ final class InotifyTools {
     return found
   }
 
-  /// Watches one directory, and gives the watch's number: a known one if the same inode is watched.
+  /// Watches one open directory, and gives the watch's number: a known one if the same inode is watched.
+  ///
+  /// The directory is named by its descriptor, so that it is the one that was opened, whatever has
+  /// become of its path since.
   ///
   /// - Parameters:
-  ///   - directory: an absolute path.
+  ///   - directory: opened without following a symbolic link.
+  ///   - path: for errors.
   ///   - mask: see inotify(7).
   /// - Returns: the kernel's number of the watch.
-  /// - Throws: `ENOSPC` at the watch limit; `ENOENT`, `ENOTDIR` when it is gone or no directory.
-  func watch(_ directory: BytePath, for mask: UInt32) throws(SystemError) -> CInt {
-    let spelling = unusedSpelling(of: directory)
+  /// - Throws: `ENOSPC` at the watch limit; `EACCES` where it may not be read.
+  func watch(
+    _ directory: FileDescriptor,
+    at path: BytePath,
+    for mask: UInt32
+  ) throws(SystemError) -> CInt {
+    do {
+      try FaultPlan.current.pass("inotify_add_watch")
+    } catch {
+      throw SystemError(error.errno, error.operation, path)
+    }
+    let spelling = unusedSpelling(of: BytePath("/proc/self/fd/\(directory.rawValue)"))
     guard inotifytools_watch_file(spelling.nulTerminated, CInt(bitPattern: mask)) == 1 else {
       // Nothing has run since the system call, so errno is still its.
-      throw .last("inotify_add_watch", directory)
+      throw .last("inotify_add_watch", path)
     }
     let watch = Self.entry(spelling)
-    guard watch > 0 else { throw SystemError(ENOMEM, "inotify_add_watch", directory) }
+    guard watch > 0 else { throw SystemError(ENOMEM, "inotify_add_watch", path) }
     return watch
   }
 
@@ -145,7 +159,7 @@ final class InotifyTools {
   /// The path, or another way to write it if the library's table has an entry of that name.
   ///
   /// The count is written in binary before the last part, `//` for 0 and `/.` for 1: neither changes
-  /// where the path leads, and a symbolic link in the last place is still not followed.
+  /// where the path leads.
   private func unusedSpelling(of path: BytePath) -> BytePath {
     if Self.entry(path) == -1 { return path }
     spellings += 1

@@ -9,8 +9,12 @@ enum WatchLimits {
   /// One sentence that names the limit, its value and the setting that raises it.
   static func explanation(of error: SystemError) -> String {
     switch error.errno {
-    case ENOSPC: limit("max_user_watches", "inotify watch")
-    case EMFILE: limit("max_user_instances", "inotify instance")
+    case ENOSPC where error.operation == "inotify_add_watch":
+      limit("max_user_watches", "inotify watch")
+    case EMFILE where error.operation == "inotify_init":
+      limit("max_user_instances", "inotify instance")
+    case ERANGE where error.operation == "inotify_init":
+      "inotify's descriptor has a number of 1024 or more, at which libinotifytools cannot wait"
     default: "\(error)"
     }
   }

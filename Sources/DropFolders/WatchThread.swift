@@ -1,4 +1,3 @@
-import CInotifyTools
 import HandoffCore
 import HandoffLog
 package import LinuxSystem
@@ -14,6 +13,8 @@ final class WatchThread: Sendable {
     case checkRoots
     /// Watch and list everything anew: events were lost.
     case watchEverything
+    /// Try to get an inotify instance, if there is none.
+    case regainEvents
     case stop
   }
 
@@ -24,6 +25,9 @@ final class WatchThread: Sendable {
   private let thread = BlockingThread("watch")
   /// A set: what is asked for twice is done once.
   private let requests = Mutex<Set<Request>>([])
+  /// Made when it runs; it wakes the thread while there is no inotify instance.
+  private let bell = Mutex<WakeBell?>(nil)
+  private let hasEvents = Atomic<Bool>(false)
 
   init(
     folders: [DropFolderSettings],
@@ -38,52 +42,58 @@ final class WatchThread: Sendable {
   }
 
   /// Asks for something; it is done before the next event is waited for.
+  ///
+  /// The request is there before the way to wake is chosen, and the thread takes requests after it
+  /// has changed that way: so none is overlooked.
   func post(_ request: Request) {
     requests.withLock { _ = $0.insert(request) }
-    control.wake()
+    if hasEvents.load(ordering: .sequentiallyConsistent) {
+      control.wake()
+    } else {
+      bell.withLock { $0 }?.ring()
+    }
   }
 
   /// Runs until it is asked to stop.
   ///
-  /// - Throws: where no inotify instance can be had, with the limit's name.
+  /// Where no inotify instance can be had, all folders are polled until there is one.
+  ///
+  /// - Throws: where nothing can be watched at all.
   nonisolated(nonsending) func run() async throws {
     try control.prepare()
+    let bell = try WakeBell(logger: logger)
+    self.bell.withLock { $0 = bell }
     try await thread.run { [self] in
       do {
-        try watch()
+        try watch(bell)
       } catch let error as SystemError {
         throw WatchError(error)
       }
     }
   }
 
-  private func watch() throws(SystemError) {
-    let tree = try WatchTree(folders: folders, control: control, inbox: inbox, logger: logger)
-    try tree.watchEverything(isFirst: true)
+  private func watch(_ bell: WakeBell) throws(SystemError) {
+    let tree = WatchTree(folders: folders, control: control, inbox: inbox, logger: logger)
+    tree.watchEverything()
     while true {
+      hasEvents.store(tree.tools != nil, ordering: .sequentiallyConsistent)
       // Asked after the control folder is watched: a request either is here by now, or wakes.
       let asked = requests.withLock { requests in
         defer { requests = [] }
         return requests
       }
       if asked.contains(.stop) { return }
-      try handle(asked, tree)
-      let event = try tree.tools.next()
-      guard event.watch == tree.controlWatch else {
-        tree.handle(event)
-        continue
-      }
-      if event.mask & UInt32(IN_IGNORED) != 0 { try tree.watchControl() }
-      tree.settleMoves()
+      let hadEvents = tree.tools != nil
+      handle(asked, tree)
+      // The way to wake has changed: what came meanwhile is looked for first.
+      guard hadEvents == (tree.tools != nil) else { continue }
+      if tree.tools == nil { try bell.wait() } else { tree.handleNextEvent() }
     }
   }
 
-  private func handle(_ asked: Set<Request>, _ tree: WatchTree) throws(SystemError) {
-    let isCrowded =
-      tree.tools.deadEntries > max(WatchTree.deadEntryLimit, tree.directories.count)
-    if asked.contains(.watchEverything) || isCrowded {
-      return try tree.watchEverything(isFirst: false)
-    }
+  private func handle(_ asked: Set<Request>, _ tree: WatchTree) {
+    if asked.contains(.watchEverything) || tree.isCrowded { return tree.watchEverything() }
+    if asked.contains(.regainEvents), tree.regainEvents() { return }
     if asked.contains(.checkRoots) { tree.checkRoots() }
     for case .list(let index) in asked { tree.list(index) }
   }

@@ -1,105 +1,103 @@
-import CInotifyTools
 import Glibc
 import HandoffCore
 import HandoffLog
 import LinuxSystem
 import Paths
 
-/// Watching first and listing second.
+/// Listing folders, and directories that an event was about.
 extension WatchTree {
   /// A directory that is being listed.
-  private struct Place {
+  struct Place {
     let folder: Int
-    /// 0 where it could not be watched: what is below it is not watched either.
+    /// 0 where it is not watched: what is below it is not watched either.
     let watch: CInt
+    /// Why it is not, if the rest of the folder is.
+    let uncovered: Uncovered?
     let path: BytePath
     let file: FileDescriptor
+    let device: UInt64
     let depth: Int
   }
 
   /// Each level holds a descriptor open while it is listed.
   private static let depthLimit = 200
 
-  /// Watches and lists a folder from its root, if it is there.
-  func open(_ index: Int) {
-    guard folders[index].root == nil else { return }
-    do {
-      try openRoot(index)
-    } catch {
-      folders[index].status = FolderStatus(mode: .offline, problem: "\(error)")
-      inbox.put(folders[index].status, index)
-      return
-    }
-    list(index)
-  }
-
-  private func openRoot(_ index: Int) throws(SystemError) {
-    let path = folders[index].path
-    if folders[index].wasUnmounted, try !isMounted(path) {
-      throw SystemError(ENODEV, "the drop folder's file system is not mounted", path)
-    }
-    var status = FolderStatus(mode: .events)
-    var watch: CInt?
-    do {
-      // The root alone may be a symbolic link: whoever configured it chose so.
-      watch = try tools.watch(path, for: Self.mask)
-    } catch  where error.errno == ENOSPC {
-      status = FolderStatus(mode: .poll, problem: WatchLimits.explanation(of: error))
-    }
-    let root = try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY)
-    if try root.fileSystem().isNetwork {
-      if let watch { tools.remove(watch) }
-      watch = nil
-      let problem = "on a network file system, whose events tell only what happens here: polled"
-      status = FolderStatus(mode: .poll, problem: problem)
-    }
-    let found = try root.status()
-    folders[index].root = (found.device, found.inode)
-    folders[index].watch = watch
-    folders[index].status = status
-    folders[index].wasUnmounted = false
-    guard let watch else { return }
-    let entry = WatchedDirectories.Entry(
-      folder: index,
-      parent: 0,
-      name: "",
-      device: found.device,
-      inode: found.inode
-    )
-    _ = directories.insert(entry, watch)
-  }
-
-  private func isMounted(_ path: BytePath) throws(SystemError) -> Bool {
-    let inner = try FileStatus.of(path, following: true)
-    let outer = try FileStatus.of(path.appending(".."), following: true)
-    return inner?.device != outer?.device
-  }
+  // MARK: A whole folder
 
   /// Lists a whole folder: a round.
   ///
-  /// Directories without a watch are watched.
+  /// Directories without a watch are watched, if they can be.
   func list(_ index: Int) {
     guard folders[index].root != nil else { return open(index) }
+    let clock = ContinuousClock()
+    let start = clock.now
     folders[index].round += 1
-    folders[index].isListingComplete = true
-    folders[index].status.uncovered = 0
-    // A polled folder keeps the reason why it is.
-    if folders[index].watch != nil { folders[index].status.problem = nil }
-    let path = folders[index].path
+    let round = folders[index].round
+    folders[index].listing = WatchedFolder.Listing()
     do {
-      let file = try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY)
-      let watch = folders[index].watch ?? 0
-      list(Place(folder: index, watch: watch, path: path, file: file, depth: 0))
+      let file = try FileDescriptor.open(folders[index].path, O_RDONLY | O_DIRECTORY)
+      let found = try file.status()
+      guard found.directory == folders[index].root else { return checkRoot(index) }
+      let uncovered = try coverRoot(index, file, found)
+      list(
+        Place(
+          folder: index,
+          watch: folders[index].watch ?? 0,
+          uncovered: uncovered,
+          path: folders[index].path,
+          file: file,
+          device: found.device,
+          depth: 0
+        )
+      )
     } catch {
-      skip(index, path, error)
+      checkRoot(index)
+      if folders[index].root != nil { skip(index, folders[index].path, error) }
     }
-    if folders[index].isListingComplete {
-      inbox.putCompleted(folder: index, round: folders[index].round)
-    }
+    // The root was lost meanwhile, and perhaps found and listed again.
+    guard folders[index].root != nil, folders[index].round == round else { return }
+    finish(index, took: clock.now - start)
+  }
+
+  private func finish(_ index: Int, took time: Duration) {
+    let listing = folders[index].listing
+    let away = folders[index].status.away
+    folders[index].away.formIntersection(away)
+    folders[index].mounts = listing.mounts.union(away)
+    folders[index].told = listing.failed
+    folders[index].status.listingTime = time
+    let round = EventInbox.Round(
+      number: folders[index].round,
+      unlisted: listing.unlisted.union(away)
+    )
+    inbox.putCompleted(folder: index, round)
+    tellCoverage(index)
     publish(index)
   }
 
+  /// Says in the log when another thing has become wrong, and when nothing is any more.
+  private func tellCoverage(_ index: Int) {
+    let status = folders[index].status
+    let troubles = status.troubles
+    guard troubles != folders[index].toldTroubles else { return }
+    folders[index].toldTroubles = troubles
+    let folder = folders[index].path.displayText
+    if let degraded = status.degraded {
+      logger.warning(
+        "a drop folder is not covered by events",
+        [.folder: folder, .reason: degraded]
+      )
+    } else {
+      logger.notice("a drop folder is covered by events again", [.folder: folder])
+    }
+  }
+
+  // MARK: One directory
+
   private func list(_ place: Place) {
+    if let uncovered = place.uncovered {
+      folders[place.folder].status.note(uncovered.gap, uncovered.detail)
+    }
     let entries: [Directory.Entry]
     do {
       entries = try Directory.entries(of: place.file, place.path)
@@ -129,7 +127,8 @@ extension WatchTree {
     do {
       guard let status = try FileStatus.of(name, in: place.file) else { return }
       guard status.kind == .regular else { return }
-      put(path, place.folder, .listed(status.identity))
+      let isRenamed = isMovedIn
+      put(path, place.folder, isRenamed ? .renamed(closedSince: false) : .listed(status.identity))
     } catch {
       skip(place.folder, path, error)
     }
@@ -138,14 +137,22 @@ extension WatchTree {
   /// Watches and lists a directory that an event was about.
   func enter(_ name: BytePath, of watch: CInt, _ entry: WatchedDirectories.Entry) {
     guard let path = path(of: watch), let relative = directories.relativePath(watch) else { return }
-    let folder = folders[entry.folder]
     do {
-      let root = try FileDescriptor.open(folder.path, O_RDONLY | O_DIRECTORY)
+      let root = try FileDescriptor.open(folders[entry.folder].path, O_RDONLY | O_DIRECTORY)
       let file =
         relative.isEmpty
         ? root : try FileDescriptor.openBeneath(relative, O_RDONLY | O_DIRECTORY, in: root)
-      let depth = relative.components.count
-      let place = Place(folder: entry.folder, watch: watch, path: path, file: file, depth: depth)
+      // Another directory has taken the path: the event that says so is in the queue.
+      guard try file.status().directory == entry.identity else { return }
+      let place = Place(
+        folder: entry.folder,
+        watch: watch,
+        uncovered: nil,
+        path: path,
+        file: file,
+        device: entry.device,
+        depth: relative.components.count
+      )
       enter(name, path.appending(name), in: place)
     } catch {
       skip(entry.folder, path, error)
@@ -160,7 +167,7 @@ extension WatchTree {
 
   private func isEntered(_ name: BytePath, _ path: BytePath, folder: Int) -> Bool {
     folders[folder].settings.recursive && !roots.contains(path)
-      && TemporaryNames.reason(forFolder: name, patterns: folders[folder].ignore) == nil
+      && folders[folder].names.reason(forFolder: name) == nil
   }
 
   private func enter(_ name: BytePath, _ path: BytePath, in place: Place) {
@@ -169,70 +176,55 @@ extension WatchTree {
       return skip(place.folder, path, SystemError(ENAMETOOLONG, "open", path))
     }
     do {
-      let watch = try place.watch == 0 ? 0 : watchDirectory(name, path, in: place)
-      let file = try FileDescriptor.open(
-        name,
-        O_RDONLY | O_DIRECTORY | O_NOFOLLOW,
-        in: place.file
+      let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW
+      let file = try FileDescriptor.open(name, flags, in: place.file)
+      let found = try file.status()
+      guard !isRoot(found.directory) else { return }
+      noteMount(path, isMount: found.device != place.device, place.folder)
+      let (watch, uncovered) = try cover(name, path, file, found, in: place)
+      let inner = Place(
+        folder: place.folder,
+        watch: watch,
+        uncovered: uncovered,
+        path: path,
+        file: file,
+        device: found.device,
+        depth: place.depth + 1
       )
-      if watch != 0 { try assign(watch, name, file, in: place) }
-      let depth = place.depth + 1
-      list(Place(folder: place.folder, watch: watch, path: path, file: file, depth: depth))
+      list(inner)
     } catch  where [ENOENT, ENOTDIR, ELOOP].contains(error.errno) {
       // It is gone, or no directory any more: the event that says so is in the queue.
       return
     } catch {
-      skip(place.folder, path, error)
+      skip(place.folder, path, SystemError(error.errno, error.operation, path))
     }
   }
 
-  /// Watches one directory unless it is watched; 0 at the watch limit.
-  private func watchDirectory(
-    _ name: BytePath,
-    _ path: BytePath,
-    in place: Place
-  ) throws(SystemError) -> CInt {
-    if let known = directories[place.watch]?.children[name], let entry = directories[known],
-      let status = try FileStatus.of(name, in: place.file), status.device == entry.device,
-      status.inode == entry.inode
-    {
-      return known
-    }
-    do {
-      return try tools.watch(path, for: Self.mask | UInt32(IN_DONT_FOLLOW))
-    } catch  where error.errno == ENOSPC {
-      folders[place.folder].note(uncovered: WatchLimits.explanation(of: error))
-      return 0
-    }
+  /// The directory is a drop folder's own root, reached by another way, such as a bind mount.
+  private func isRoot(_ found: WatchedFolder.Identity) -> Bool {
+    guard let owner = folders.firstIndex(where: { $0.root == found }) else { return false }
+    // Unless that folder has just been moved here.
+    checkRoot(owner)
+    return folders[owner].root == found
   }
 
-  /// Gives a watch its place in the map.
-  private func assign(
-    _ watch: CInt,
-    _ name: BytePath,
-    _ file: FileDescriptor,
-    in place: Place
-  ) throws(SystemError) {
-    if let entry = directories[watch], entry.parent == place.watch, entry.name == name { return }
-    let status = try file.status()
-    // A watch that the map has elsewhere: the same directory, whose rename is still in the queue.
-    let earlier = directories.forgetTree(watch)
-    for _ in earlier { tools.noteDeadEntry() }
-    let entry = WatchedDirectories.Entry(
-      folder: place.folder,
-      parent: place.watch,
-      name: name,
-      device: status.device,
-      inode: status.inode
-    )
-    if let replaced = directories.insert(entry, watch) { detach(replaced) }
+  private func noteMount(_ path: BytePath, isMount: Bool, _ folder: Int) {
+    if isMount {
+      folders[folder].mounts.insert(path)
+      folders[folder].listing.mounts.insert(path)
+    } else if folders[folder].mounts.contains(path) {
+      noteAway(path, folder)
+    }
   }
 
   /// Something could not be watched or listed: it is said, and tried again with the next round.
-  private func skip(_ folder: Int, _ path: BytePath, _ error: SystemError) {
-    folders[folder].isListingComplete = false
+  func skip(_ folder: Int, _ path: BytePath, _ error: SystemError) {
+    folders[folder].listing.unlisted.insert(path)
     if [ENOENT, ENOTDIR].contains(error.errno) { return }
-    folders[folder].note(uncovered: "\(error)")
-    logger.warning("a folder is not covered", [.path: path.displayText, .error: "\(error)"])
+    let reason = AccessRefusal.text(error, path)
+    folders[folder].status.note(.failed, reason)
+    folders[folder].listing.failed.insert(path)
+    guard folders[folder].told.insert(path).inserted else { return }
+    logger.warning("a folder is not covered", [.path: path.displayText, .error: reason])
   }
 }

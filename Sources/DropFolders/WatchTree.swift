@@ -9,9 +9,12 @@ import Paths
 ///
 /// It belongs to the watch thread. A new directory is watched first and listed second, so that nothing
 /// falls between. A renamed directory keeps its watches; one that was moved away loses them once the
-/// queue shows that it has not come back under another name.
+/// queue shows that it has not come back under another name. What cannot be watched is polled.
 final class WatchTree {
-  let tools: InotifyTools
+  /// Nil while no inotify instance can be had: then everything is polled.
+  private(set) var tools: InotifyTools?
+  /// Why there is none.
+  private(set) var shortage: String?
   let control: ControlFolder
   let inbox: EventInbox
   let logger: Logger
@@ -20,10 +23,14 @@ final class WatchTree {
   /// Roots of folders: never looked into as part of another folder, for the deepest one decides.
   let roots: Set<BytePath>
   /// Directories that were moved away, by the rename's cookie, until the other half has come.
-  private var moved: [UInt32: CInt] = [:]
+  var moved: [UInt32: CInt] = [:]
+  /// The places that they have left.
+  var departed: Set<Departure> = []
   /// Directories that lost their place, until a wake shows that no other half comes.
   var detached: Set<CInt> = []
-  private(set) var controlWatch: CInt = 0
+  private var controlWatch: CInt = 0
+  /// What is listed now came with a directory that was moved, so a rename gave it its path.
+  var isMovedIn = false
 
   static let mask = UInt32(
     IN_CREATE | IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ATTRIB
@@ -38,8 +45,7 @@ final class WatchTree {
     control: ControlFolder,
     inbox: EventInbox,
     logger: Logger
-  ) throws(SystemError) {
-    self.tools = try InotifyTools()
+  ) {
     self.control = control
     self.inbox = inbox
     self.logger = logger
@@ -49,20 +55,25 @@ final class WatchTree {
 
   // MARK: The instance
 
+  /// The library's table holds more dead entries than living ones.
+  var isCrowded: Bool {
+    guard let tools else { return false }
+    return tools.deadEntries > max(Self.deadEntryLimit, directories.count)
+  }
+
   /// Watches everything, on a new instance: at start, after an overflow, and when the library's table
   /// has grown.
-  func watchEverything(isFirst: Bool) throws(SystemError) {
-    if !isFirst { try reopen() }
-    directories.forgetAll()
-    moved = [:]
-    detached = []
-    try watchControl()
-    // The library's buffer may hold events of the old instance, whose numbers mean others now.
-    if !isFirst { try discardEvents(upTo: control.wake()) }
+  func watchEverything() {
+    forgetWatches()
+    do {
+      try openInstance()
+      shortage = nil
+    } catch {
+      giveUpEvents(error)
+    }
     for index in folders.indices {
       let wasThere = folders[index].root != nil
       folders[index].root = nil
-      folders[index].watch = nil
       open(index)
       if wasThere, folders[index].root == nil {
         inbox.putLost(folder: index, folders[index].status)
@@ -70,9 +81,35 @@ final class WatchTree {
     }
   }
 
+  /// Tries again to get an instance; false if there still is none, or was one already.
+  func regainEvents() -> Bool {
+    guard tools == nil else { return false }
+    do {
+      tools = try InotifyTools()
+    } catch {
+      shortage = WatchLimits.explanation(of: error)
+      return false
+    }
+    logger.notice("an inotify instance was got: drop folders are watched by events again")
+    watchEverything()
+    return tools != nil
+  }
+
+  private func openInstance() throws(SystemError) {
+    guard let tools else {
+      tools = try InotifyTools()
+      return try watchControl()
+    }
+    try reopen(tools)
+    try watchControl()
+    // The library's buffer may hold events of the old instance, whose numbers mean others now.
+    let mark = control.wake()
+    while try tools.next().name != mark {}
+  }
+
   /// Another program of this user may have taken the instance that was just given back: it is waited
   /// for a little, which only this thread does.
-  private func reopen() throws(SystemError) {
+  private func reopen(_ tools: InotifyTools) throws(SystemError) {
     for _ in 0..<20 {
       do {
         return try tools.reopen()
@@ -83,52 +120,89 @@ final class WatchTree {
     try tools.reopen()
   }
 
-  func watchControl() throws(SystemError) {
+  private func watchControl() throws(SystemError) {
+    guard let tools else { return }
     try control.prepare()
-    let mask = UInt32(IN_CREATE | IN_ATTRIB | IN_DELETE_SELF | IN_ONLYDIR | IN_DONT_FOLLOW)
-    controlWatch = try tools.watch(control.path, for: mask)
+    let mask = UInt32(IN_CREATE | IN_ATTRIB | IN_DELETE_SELF | IN_ONLYDIR)
+    let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW
+    let folder = try FileDescriptor.open(control.path, flags)
+    controlWatch = try tools.watch(folder, at: control.path, for: mask)
   }
 
-  private func discardEvents(upTo mark: BytePath) throws(SystemError) {
-    while try tools.next().name != mark {}
+  /// No events can be had: everything is polled until the next try.
+  private func giveUpEvents(_ error: SystemError) {
+    tools = nil
+    forgetWatches()
+    let reason = WatchLimits.explanation(of: error)
+    if shortage == nil {
+      logger.warning("events cannot be had: all drop folders are polled", [.reason: reason])
+    }
+    shortage = reason
+  }
+
+  private func forgetWatches() {
+    directories.forgetAll()
+    moved = [:]
+    departed = []
+    detached = []
+    for index in folders.indices { folders[index].watch = nil }
   }
 
   // MARK: Events
 
-  func handle(_ event: InotifyTools.Event) {
-    if event.mask & UInt32(IN_Q_OVERFLOW) != 0 { return inbox.putOverflow() }
-    guard let entry = directories[event.watch] else { return }
-    if event.mask & UInt32(IN_IGNORED) != 0 { return end(event.watch, entry) }
-    if entry.parent == 0, let reason = Self.loss(event.mask) {
-      let isUnmount = event.mask & UInt32(IN_UNMOUNT) != 0
-      folders[entry.folder].wasUnmounted = isUnmount
-      lose(entry.folder, reason, removing: event.mask & UInt32(IN_MOVE_SELF) != 0)
-      return open(entry.folder)
-    }
-    guard !event.name.isEmpty else { return }
-    if event.mask & UInt32(IN_ISDIR) != 0 {
-      handleDirectory(event, entry)
-    } else if let path = path(of: event.watch), let observation = Self.observation(event.mask) {
-      let folder = folders[entry.folder]
-      inbox.put(path.appending(event.name), entry.folder, observation, round: folder.round)
+  /// Waits for the next event and does what follows from it.
+  func handleNextEvent() {
+    guard let tools else { return }
+    do {
+      let event = try tools.next()
+      guard event.watch == controlWatch else { return handle(event) }
+      // Somebody has removed the control folder: it is made anew.
+      if event.mask & UInt32(IN_IGNORED) != 0 { try watchControl() }
+      settleMoves()
+    } catch {
+      giveUpEvents(error)
+      for index in folders.indices { list(index) }
     }
   }
 
-  private static func loss(_ mask: UInt32) -> String? {
-    if mask & UInt32(IN_UNMOUNT) != 0 { return "its file system was unmounted" }
-    if mask & UInt32(IN_DELETE_SELF) != 0 { return "the folder was deleted" }
-    if mask & UInt32(IN_MOVE_SELF) != 0 { return "the folder was moved away" }
-    return nil
+  private func handle(_ event: InotifyTools.Event) {
+    if event.mask & UInt32(IN_Q_OVERFLOW) != 0 { return inbox.putOverflow() }
+    guard let entry = directories[event.watch] else { return }
+    if event.mask & UInt32(IN_IGNORED) != 0 { return end(event.watch, entry) }
+    if entry.parent == 0, let loss = Loss(event.mask) { return lose(entry.folder, loss) }
+    if event.mask & UInt32(IN_UNMOUNT) != 0 { return unmounted(event.watch, entry) }
+    guard !event.name.isEmpty else { return }
+    if event.mask & UInt32(IN_ISDIR) != 0 {
+      handleDirectory(event, entry)
+    } else if let path = path(of: event.watch)?.appending(event.name) {
+      guard let observation = observation(event.mask, path) else { return }
+      inbox.put(path, entry.folder, observation, round: folders[entry.folder].round)
+    }
   }
 
   /// `IN_MODIFY` is not asked for: a writer that never stops would flood the queue, and the lease
   /// proves that nobody writes, which no absence of events can.
-  private static func observation(_ mask: UInt32) -> CandidateObservation? {
-    if mask & UInt32(IN_CLOSE_WRITE | IN_MOVED_TO) != 0 { return .changed(closed: true) }
+  private func observation(_ mask: UInt32, _ path: BytePath) -> CandidateObservation? {
+    if mask & UInt32(IN_MOVED_TO) != 0 { return .renamed(closedSince: false) }
+    if mask & UInt32(IN_CLOSE_WRITE) != 0 { return .changed(closed: true) }
     if mask & UInt32(IN_CREATE) != 0 { return .changed(closed: false) }
-    if mask & UInt32(IN_DELETE | IN_MOVED_FROM) != 0 { return .vanished }
+    if mask & UInt32(IN_MOVED_FROM) != 0 {
+      // Two files may have been exchanged, renameat2(2): the event that the name is taken again has
+      // come before this one.
+      return isFile(path) ? .renamed(closedSince: false) : .vanished
+    }
+    if mask & UInt32(IN_DELETE) != 0 { return .vanished }
     if mask & UInt32(IN_ATTRIB) != 0 { return .attributes }
     return nil
+  }
+
+  private func isFile(_ path: BytePath) -> Bool {
+    do {
+      return try FileStatus.of(path)?.kind == .regular
+    } catch {
+      // It cannot be looked at: the look at the candidate says why.
+      return true
+    }
   }
 
   private func handleDirectory(_ event: InotifyTools.Event, _ entry: WatchedDirectories.Entry) {
@@ -143,110 +217,14 @@ final class WatchTree {
     publish(entry.folder)
   }
 
-  private func depart(_ event: InotifyTools.Event, _ entry: WatchedDirectories.Entry) {
-    guard let path = path(of: event.watch)?.appending(event.name), !roots.contains(path) else {
-      return
-    }
-    inbox.putVanished(directory: path)
-    guard let watch = entry.children[event.name] else { return }
-    directories.detach(watch)
-    detached.insert(watch)
-    moved[event.cookie] = watch
-    // The other half of the rename, if it comes at all, comes before this wake.
-    control.wake()
-  }
-
-  private func arrive(_ event: InotifyTools.Event, _ entry: WatchedDirectories.Entry) {
-    if let watch = moved.removeValue(forKey: event.cookie),
-      directories[watch]?.folder == entry.folder, directories.isDetached(watch),
-      isEntered(event.name, of: event.watch, entry)
-    {
-      if let replaced = entry.children[event.name] { detach(replaced) }
-      directories.attach(watch, to: event.watch, as: event.name)
-      detached.remove(watch)
-    }
-    enter(event.name, of: event.watch, entry)
-  }
-
-  /// A wake has come: what lost its place before it has not come back.
-  func settleMoves() {
-    moved = [:]
-    let gone = detached.filter { directories.isDetached($0) }
-    detached = []
-    let concerned = Set(gone.compactMap { directories[$0]?.folder })
-    for watch in gone { removeTree(watch) }
-    for folder in concerned { publish(folder) }
-  }
-
-  func detach(_ watch: CInt) {
-    directories.detach(watch)
-    detached.insert(watch)
-    control.wake()
-  }
-
-  private func removeTree(_ watch: CInt) {
-    for ended in directories.forgetTree(watch) { tools.remove(ended) }
-  }
-
   /// The kernel has ended a watch: its directory is deleted or unmounted.
   private func end(_ watch: CInt, _ entry: WatchedDirectories.Entry) {
-    tools.noteDeadEntry()
+    tools?.noteDeadEntry()
     directories.forget(watch)
     if entry.parent == 0, folders[entry.folder].watch == watch {
-      lose(entry.folder, "its watch has ended", removing: false)
-      open(entry.folder)
+      lose(entry.folder, .watchEnded)
     } else {
       publish(entry.folder)
-    }
-  }
-
-  // MARK: Roots
-
-  /// The folder's root is no longer where it was.
-  ///
-  /// - Parameters:
-  ///   - index: the folder.
-  ///   - reason: one sentence.
-  ///   - isRemoving: its watches live on elsewhere and have to be ended.
-  func lose(_ index: Int, _ reason: String, removing isRemoving: Bool) {
-    guard folders[index].root != nil else { return }
-    logger.warning(
-      "a drop folder is lost",
-      [.folder: folders[index].path.displayText, .reason: reason]
-    )
-    if let watch = folders[index].watch {
-      let forgotten = directories.forgetTree(watch)
-      for watch in forgotten {
-        if isRemoving { tools.remove(watch) } else { tools.noteDeadEntry() }
-      }
-    }
-    folders[index].root = nil
-    folders[index].watch = nil
-    folders[index].status = FolderStatus(mode: .offline, problem: reason)
-    inbox.putLost(folder: index, folders[index].status)
-  }
-
-  /// Looks whether each root is still the one that is watched, and for those that are away.
-  func checkRoots() {
-    for index in folders.indices {
-      if let root = folders[index].root {
-        let status = statusOfRoot(index)
-        if status?.device == root.device, status?.inode == root.inode { continue }
-        lose(index, "another folder is in its place", removing: true)
-      }
-      open(index)
-    }
-  }
-
-  private func statusOfRoot(_ index: Int) -> FileStatus? {
-    do {
-      return try FileStatus.of(folders[index].path, following: true)
-    } catch {
-      logger.warning(
-        "a drop folder cannot be looked at",
-        [.folder: folders[index].path.displayText, .error: "\(error)"]
-      )
-      return nil
     }
   }
 

@@ -14,6 +14,10 @@ struct WatchedDirectories {
     let device: UInt64
     let inode: UInt64
     var children: [BytePath: CInt] = [:]
+
+    var identity: WatchedFolder.Identity {
+      WatchedFolder.Identity(device: device, inode: inode)
+    }
   }
 
   private var entries: [CInt: Entry] = [:]

@@ -5,7 +5,7 @@ import Paths
 extension ConfigurationDraft {
   /// What is asked for and not built yet; each part of the work removes its lines here.
   func unsupportedProblems(in context: DecodingContext) -> [ConfigurationProblem] {
-    let found = dropFolderFeatures + destinationFeatures + otherFeatures
+    let found = destinationFeatures + otherFeatures
     return found.map { path, feature in
       let place = context.place(of: path)
       return ConfigurationProblem(
@@ -18,21 +18,6 @@ extension ConfigurationDraft {
   }
 
   private typealias Feature = (path: String, name: String)
-
-  private var dropFolderFeatures: [Feature] {
-    dropFolders.enumerated().flatMap { index, folder in
-      let path = "drop_folder[\(index)]"
-      return Self.chosen([
-        (folder.proof != .auto, "\(path).proof", "proof \(folder.proof.rawValue)"),
-        (folder.existing != .import, "\(path).existing", "existing \(folder.existing.rawValue)"),
-        (folder.watch == .poll, "\(path).watch", "polling on demand"),
-        (folder.sidecarWait > .zero, "\(path).sidecar_wait", "waiting for a sidecar"),
-        (!folder.prefer.isEmpty, "\(path).prefer", "a preference among containers"),
-        (folder.package, "\(path).package", "a directory as one request"),
-        (folder.onSupersede != .hold, "\(path).on_supersede", "\(folder.onSupersede.rawValue)"),
-      ])
-    }
-  }
 
   private var destinationFeatures: [Feature] {
     destinations.flatMap { destination in
@@ -53,8 +38,13 @@ extension ConfigurationDraft {
   }
 
   private var otherFeatures: [Feature] {
-    Self.chosen([(library.retention != nil, "library.retention", "deleting by age")])
-      + callbacks.keys.map(\.text).sorted().map { ("callback.\($0)", "a callback") }
+    callbacks.values.sorted { $0.id.text < $1.id.text }.compactMap { callback in
+      switch callback.action {
+      case .exec, .file: nil
+      case .url: ("callback.\(callback.id).url", "a callback by url")
+      case .open: ("callback.\(callback.id).open", "a callback by open")
+      }
+    }
   }
 
   private static func chosen(_ features: [(isAsked: Bool, path: String, name: String)]) -> [Feature]

@@ -11,13 +11,33 @@ package struct StatusReport: Codable, Sendable {
     package var candidates: Int
     /// What does not work as it should, in one sentence.
     @OrNull package var degraded: String?
+    /// How often everything was listed anew because something may have been missed.
+    package var rescans: Int
+    /// Why that was the last time.
+    @OrNull package var rescanReason: String?
 
-    package init(path: String, mode: String, watches: Int, candidates: Int, degraded: String?) {
+    package init(
+      path: String,
+      mode: String,
+      watches: Int,
+      candidates: Int,
+      degraded: String?,
+      rescans: Int,
+      rescanReason: String?
+    ) {
       self.path = path
       self.mode = mode
       self.watches = watches
       self.candidates = candidates
       self.degraded = degraded
+      self.rescans = rescans
+      self.rescanReason = rescanReason
+    }
+
+    /// What a person is told beside the numbers; empty if there is nothing.
+    package var note: String {
+      let rescan = rescanReason.map { "rescanned \(rescans)×, last because \($0)" }
+      return [degraded, rescan].compactMap(\.self).joined(separator: "; ")
     }
   }
 
@@ -65,8 +85,14 @@ package struct StatusReport: Codable, Sendable {
   package var candidates: [WhyReport]
   package var destinations: [Destination]
   package var counts: [String: Int]
-  /// Handoffs that wait for a person.
-  package var needsPerson: [HandoffReport]
+  /// Handoffs that wait for a person, and notices that were given up.
+  package var needsPerson: [NeedsPerson]
+  /// The oldest notices that wait for their next try.
+  package var notices: [NoticeReport]
+  /// Originals that stay, since a handoff of theirs did not succeed or they could not be touched.
+  package var originals: [OriginalReport] = []
+  /// Null from a broker that is older than the question.
+  @OrNull package var library: LibraryReport?
 
   package init(
     version: String,
@@ -75,7 +101,8 @@ package struct StatusReport: Codable, Sendable {
     candidates: [WhyReport],
     destinations: [Destination],
     counts: [String: Int],
-    needsPerson: [HandoffReport]
+    needsPerson: [NeedsPerson],
+    notices: [NoticeReport]
   ) {
     self.version = version
     self.pid = pid
@@ -84,6 +111,8 @@ package struct StatusReport: Codable, Sendable {
     self.destinations = destinations
     self.counts = counts
     self.needsPerson = needsPerson
+    self.notices = notices
+    self.library = nil
   }
 
   private enum CodingKeys: String, CodingKey {
@@ -94,5 +123,8 @@ package struct StatusReport: Codable, Sendable {
     case destinations
     case counts
     case needsPerson = "needs_person"
+    case originals
+    case notices
+    case library
   }
 }

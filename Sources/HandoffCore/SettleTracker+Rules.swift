@@ -1,3 +1,6 @@
+package import HandoffProtocol
+import Paths
+
 extension SettleTracker {
   /// How long what is waited for.
   package struct Rules: Sendable {
@@ -13,8 +16,21 @@ extension SettleTracker {
     package var quietPoll: Duration
     /// An incomplete file is refused after this.
     package var giveUp: Duration
-    /// The folder's own patterns.
-    package var ignore: [ShellPattern]
+    /// The names that are no exports, and habits of writers.
+    package var names: TemporaryNames
+    /// Nil where every export counts for itself.
+    package var preference: ContainerPreference?
+    /// A directory that arrives directly in the folder is one request.
+    package var hasPackages = false
+    /// What else has to be there before a file counts as finished.
+    package var proof = DropFolderSettings.Proof.auto
+    /// How long an export waits for its sidecar after its last event.
+    package var sidecarWait: Duration = .zero
+    /// What has not changed since this moment is left alone; nil where everything is taken.
+    package var ignoredUpTo: Timestamp?
+    /// The first and the longest wait for another look at what only a change should make better: the
+    /// cause may have been outside the file, where no event tells of its end.
+    package var slowRetry: ClosedRange<Duration> = .seconds(600)...(.seconds(21_600))
 
     package init(
       quiet: Duration,
@@ -25,16 +41,30 @@ extension SettleTracker {
       self.quiet = quiet
       self.quietPoll = quietPoll
       self.giveUp = giveUp
-      self.ignore = ignore
+      self.names = TemporaryNames(ignored: ignore)
     }
 
-    package init(_ settings: DropFolderSettings) {
+    /// A folder's rules; it was seen for the first time at `firstSeen`.
+    package init(_ settings: DropFolderSettings, firstSeen: Timestamp? = nil) {
       self.init(
         quiet: settings.quiet,
         quietPoll: settings.quietPoll,
-        giveUp: settings.giveUp,
-        ignore: settings.ignore.map(ShellPattern.init)
+        giveUp: settings.giveUp
       )
+      names = TemporaryNames(settings)
+      preference = ContainerPreference(settings, remuxed: names.remuxed)
+      hasPackages = settings.package
+      proof = settings.proof
+      sidecarWait = settings.sidecarWait
+      if settings.existing == .ignore { ignoredUpTo = firstSeen }
+    }
+
+    /// It lies there since before the folder was first seen, and such files are not wanted.
+    ///
+    /// The inode's change time decides: nobody can set it.
+    func ignoresExisting(_ identity: FileIdentity) -> Bool {
+      guard let ignoredUpTo else { return false }
+      return identity.changed / 1_000_000 <= ignoredUpTo.milliseconds
     }
 
     /// The least time between two equal looks that stand in for a lease.

@@ -31,12 +31,26 @@ package struct SettleTracker: Sendable {
     package let folder: Int
     /// What the last look found: where the file is still the same, it need not be probed again.
     package let judged: (identity: FileIdentity, verdict: ProbeVerdict)?
+    /// It was there before the folder was first seen: it is only asked whether the ledger has it.
+    package let existing: FileIdentity?
+    /// What is shown of its writers, if it was open for writing at the last look.
+    package let writers: String?
   }
 
   let folders: [Folder]
   var candidates: [BytePath: Candidate] = [:]
-  private var heap = DeadlineHeap()
+  /// By the path of their directory.
+  var packages: [BytePath: Package] = [:]
+  var arrivedPackages: [PackageArrival] = []
+  /// What waits for a preferred one, by the stem's path.
+  var outdone: [BytePath: Set<BytePath>] = [:]
+  /// The folders that were listed completely since they were there.
+  var completedFolders: Set<Int> = []
+  var heap = DeadlineHeap()
   private var remembered: [UInt64: Remembered] = [:]
+  /// The inodes that were listed under temporary names, in folders that want a rename: where events do
+  /// not tell of one, the inode under its new name does.
+  var scratchNames: [ScratchKey: ScratchName] = [:]
   private var changes: [CandidateChange] = []
 
   /// - Parameter folders: the drop folders' paths and rules; elsewhere they are named by their place here.
@@ -68,7 +82,8 @@ package struct SettleTracker: Sendable {
     round: UInt32,
     at moment: Moment
   ) {
-    if let export = TemporaryNames.export(ofSidecar: path) { reconsider(export, at: moment) }
+    noteBeside(path, observation, at: moment)
+    if let export = TemporaryNames.export(ofSidecar: path) { reconsiderPackage(export) }
     if case .vanished = observation { return vanished(path) }
     if case .listed(let identity) = observation, candidates[path] == nil,
       recalls(path, identity, round: round)
@@ -76,41 +91,46 @@ package struct SettleTracker: Sendable {
       return
     }
     if candidates[path] == nil {
-      candidates[path] = newcomer(path, folder, round, at: moment)
+      candidates[path] = newcomer(path, folder, round, observation, at: moment)
     }
     let rules = folders[folder].rules
     update(path) { candidate in
       candidate.round = round
       candidate.take(observation, rules, at: moment)
     }
+    noteScratchName(path)
+    noteLateSidecar(path, observation, at: moment)
   }
 
   private func newcomer(
     _ path: BytePath,
     _ folder: Int,
     _ round: UInt32,
+    _ observation: CandidateObservation,
     at moment: Moment
   ) -> Candidate {
     var candidate = Candidate(folder: folder, round: round, at: moment)
     let rules = folders[folder].rules
-    if let reason = TemporaryNames.reason(for: path.lastComponent, patterns: rules.ignore) {
+    let name = path.lastComponent
+    if let reason = rules.names.reason(for: name) {
       candidate.enter(.misnamed(reason), wake: nil, at: moment)
-    } else {
-      candidate.restart(rules, at: moment)
+      return candidate
+    }
+    candidate.patience = rules.names.patience(for: name)
+    candidate.restart(rules, at: moment)
+    if case .listed(let identity) = observation {
+      if rules.ignoresExisting(identity) {
+        candidate.isExisting = true
+        candidate.enter(.quiet, wake: moment.elapsed, at: moment)
+      }
+      if wasRenamed(identity) { candidate.origin = .renamed }
     }
     return candidate
   }
 
-  /// A sidecar has come or changed: what is held for it is looked at again.
-  private mutating func reconsider(_ export: BytePath, at moment: Moment) {
-    update(export) { candidate in
-      guard case .postponed = candidate.stage else { return }
-      candidate.enter(candidate.stage, wake: moment.elapsed, at: moment)
-    }
-  }
-
   private mutating func vanished(_ path: BytePath) {
     remembered.removeValue(forKey: Self.hash(path))
+    forgetImported(path)
     guard candidates[path]?.isInFlight != true else {
       candidates[path]?.isGone = true
       return
@@ -121,33 +141,50 @@ package struct SettleTracker: Sendable {
   /// Directories were moved away or deleted, with everything below them.
   ///
   /// Takes time in the number of
-  /// candidates.
-  package mutating func vanished(below directories: [BytePath]) {
+  /// candidates, not in that of directories.
+  package mutating func vanished(below directories: Set<BytePath>) {
     guard !directories.isEmpty else { return }
-    for path in candidates.keys where directories.contains(where: { path.isInside($0) }) {
-      vanished(path)
-    }
+    for path in candidates.keys where path.isInside(anyOf: directories) { vanished(path) }
+    for path in importedMembers() where path.isInside(anyOf: directories) { forgetImported(path) }
   }
 
-  /// A folder was listed completely: what the round has not seen is gone.
-  package mutating func sweep(folder: Int, round: UInt32) {
-    for (path, candidate) in candidates where candidate.folder == folder && candidate.round < round
-    {
+  /// Folders were listed: what the round of its folder has not seen is gone, unless it is below a
+  /// place that could not be listed.
+  package mutating func sweep(_ rounds: [Int: (round: UInt32, unlisted: Set<BytePath>)]) {
+    guard !rounds.isEmpty else { return }
+    for (path, candidate) in candidates {
+      guard let (round, unlisted) = rounds[candidate.folder], candidate.round < round,
+        !path.isInside(anyOf: unlisted)
+      else { continue }
       vanished(path)
     }
-    remembered = remembered.filter { $0.value.folder != folder || $0.value.round >= round }
+    // Of these only a number is kept: those below such a place are asked for when they are listed again.
+    remembered = remembered.filter { entry in
+      rounds[entry.value.folder].map { entry.value.round >= $0.round } ?? true
+    }
+    for (folder, (_, unlisted)) in rounds {
+      for path in importedMembers(of: folder)
+      where !isImported(path) && !path.isInside(anyOf: unlisted) {
+        forgetImported(path)
+      }
+      completedFolders.insert(folder)
+      reconsiderPackages(of: folder)
+    }
   }
 
   /// A folder is away: its files are no longer known to be there, nor to be gone.
   package mutating func suspend(folder: Int) {
     for (path, candidate) in candidates where candidate.folder == folder && !candidate.isInFlight {
       candidates.removeValue(forKey: path)
+      forgetScratchName(path, candidate)
     }
+    completedFolders.remove(folder)
+    packages = packages.filter { $0.value.folder != folder }
   }
 
   /// Looks at a file at once, whatever was found before; false if it is not tracked.
   package mutating func judgeAgain(_ path: BytePath, at moment: Moment) -> Bool {
-    guard let candidate = candidates[path] else { return false }
+    guard let candidate = candidates[path] else { return judgePackageAgain(path, at: moment) }
     let rules = folders[candidate.folder].rules
     update(path) { candidate in
       if candidate.isInFlight {
@@ -170,7 +207,12 @@ package struct SettleTracker: Sendable {
   /// The looks that are due now, at most as many as asked for; each counts as begun.
   package mutating func due(at moment: Moment, limit: Int) -> [Look] {
     var looks: [Look] = []
+    let rules = folders
     while looks.count < limit, let (path, deadline) = heap.pop(dueAt: moment.elapsed) {
+      if isPackage(path) {
+        settlePackage(path, at: moment)
+        continue
+      }
       // An entry that a later one has replaced, or whose candidate is gone.
       guard candidates[path]?.queued == deadline else { continue }
       update(path) { candidate in
@@ -179,11 +221,9 @@ package struct SettleTracker: Sendable {
           return
         }
         if case .incomplete(let reason) = candidate.stage {
-          candidate.enter(.refused(reason), wake: nil, at: moment)
-          return
+          return candidate.refuse(reason, rules[candidate.folder].rules, at: moment)
         }
-        let judged = candidate.look.map { (identity: $0.identity, verdict: $0.verdict) }
-        looks.append(Look(path: path, folder: candidate.folder, judged: judged))
+        looks.append(candidate.nextLook(path))
         candidate.enter(.examining, wake: nil, at: moment)
       }
     }
@@ -207,8 +247,14 @@ package struct SettleTracker: Sendable {
       remove(path)
     case .known(let identifier, let identity):
       finish(path, candidate, identifier, identity, "the library has it already")
-    case .irregular, .unreadable, .openForWriting, .judged:
-      update(path) { $0.take(finding, rules, at: moment) }
+    case .outdone(let other, let identity):
+      update(path) { $0.passOver(for: other, identity, at: moment) }
+    case .irregular, .unreadable, .openForWriting, .existing, .judged:
+      let hold = unitHold(path, candidate, at: moment)
+      update(path) { candidate in
+        candidate.take(finding, rules, at: moment)
+        if let hold { candidate.hold(hold, finding, at: moment) }
+      }
     }
     guard case .importing = candidates[path]?.stage else { return .wait }
     return .importNow
@@ -222,10 +268,12 @@ package struct SettleTracker: Sendable {
       finish(path, candidate, identifier, candidate.identity, nil)
       guard candidate.isDirty, !candidate.isGone else { return }
       // It changed after it was taken: the next look tells whether its content did.
-      let closed = CandidateObservation.changed(closed: candidate.isClosed)
-      return observe(path, in: candidate.folder, closed, round: candidate.round, at: moment)
+      let change = candidate.lastChange
+      return observe(path, in: candidate.folder, change, round: candidate.round, at: moment)
     }
-    if candidate.isGone { return remove(path) }
+    if candidate.isGone {
+      return remove(path, "source removed during its import, which was given up")
+    }
     update(path) { $0.take(outcome, rules, at: moment) }
   }
 
@@ -240,7 +288,7 @@ package struct SettleTracker: Sendable {
   // MARK: Keeping
 
   /// Changes a candidate in place, tells its new state, and puts its next moment in the heap.
-  private mutating func update(_ path: BytePath, _ body: (inout Candidate) -> Void) {
+  mutating func update(_ path: BytePath, _ body: (inout Candidate) -> Void) {
     guard let index = candidates.index(forKey: path) else { return }
     body(&candidates.values[index])
     if let wake = candidates.values[index].wake,
@@ -259,7 +307,7 @@ package struct SettleTracker: Sendable {
     tell(path, candidate.folder, shown.state, shown.reason)
   }
 
-  private mutating func tell(
+  mutating func tell(
     _ path: BytePath,
     _ folder: Int,
     _ state: CandidateState,
@@ -275,11 +323,13 @@ package struct SettleTracker: Sendable {
         localIdentifier: identifier
       )
     )
+    unitChanged(path, folder, state, identifier)
   }
 
-  private mutating func remove(_ path: BytePath) {
+  private mutating func remove(_ path: BytePath, _ reason: String = "the file is gone") {
     guard let candidate = candidates.removeValue(forKey: path) else { return }
-    if candidate.announced != nil { tell(path, candidate.folder, .unknown, "the file is gone") }
+    forgetScratchName(path, candidate)
+    if candidate.announced != nil { tell(path, candidate.folder, .unknown, reason) }
   }
 
   private mutating func finish(
@@ -290,13 +340,18 @@ package struct SettleTracker: Sendable {
     _ reason: String?
   ) {
     candidates.removeValue(forKey: path)
-    tell(path, candidate.folder, .imported, reason, identifier)
+    defer { tell(path, candidate.folder, .imported, reason, identifier) }
     guard let identity, !candidate.isGone, !candidate.isDirty else { return }
     remembered[Self.hash(path)] = Remembered(
       fingerprint: Self.hash(identity),
       folder: candidate.folder,
       round: candidate.round
     )
+  }
+
+  /// It was imported since the start, and has not changed since.
+  func isImported(_ path: BytePath) -> Bool {
+    candidates[path] == nil && remembered[Self.hash(path)] != nil
   }
 
   private mutating func recalls(

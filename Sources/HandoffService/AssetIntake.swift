@@ -2,6 +2,7 @@ import AssetLibrary
 import HandoffCore
 import HandoffLog
 import HandoffProtocol
+import Ledger
 import Paths
 
 /// Makes an asset of a resource that the library has just taken, and writes its record file: what an
@@ -10,12 +11,23 @@ struct AssetIntake: Sendable {
   let library: AssetLibrary
   let logger: Logger
 
-  /// The asset with the new sighting beside those that its record already has.
+  /// The asset with the new sighting beside those that its record already has, present from now on
+  /// whatever that says.
+  ///
+  /// Call it, and tell the ledger, in one of the asset's turns (``AssetTurns``).
+  ///
+  /// - Throws: ``LibraryError``; `source_changed` where the object was deleted since the import, which
+  ///   then has to be made again.
   func asset(
     of resource: ImportedResource,
     facts: MediaFacts,
-    seen sighting: Sighting
+    seen sighting: Sighting,
+    acceptance: Acceptance? = nil
   ) async throws(LibraryError) -> Asset {
+    guard try await library.holds(resource.digest) else {
+      let detail = "the library's object was deleted while the export was imported"
+      throw LibraryError(.sourceChanged, sighting.path, detail: detail)
+    }
     var asset = Asset(
       digest: resource.digest,
       size: resource.size,
@@ -25,7 +37,9 @@ struct AssetIntake: Sendable {
     )
     if resource.method == .alreadyPresent {
       asset = try await library.record(of: asset.digest)?.seen(at: sighting) ?? asset
+      asset.status = .present
     }
+    asset.acceptance = asset.acceptance ?? acceptance
     if let damaged = resource.setAside {
       logger.error(
         "A damaged object was set aside and replaced by the export's bytes",
@@ -34,5 +48,31 @@ struct AssetIntake: Sendable {
     }
     try await library.writeRecord(asset)
     return asset
+  }
+
+  /// Where an import has superseded an asset, writes both assets' records again, so that a ledger made
+  /// from the library alone knows the link.
+  ///
+  /// The ledger has it already: a failure is only told.
+  func recordLink(
+    _ record: ImportRecord,
+    from ledger: Ledger,
+    in turns: AssetTurns
+  ) async {
+    guard let older = record.supersedes else { return }
+    for identifier in [older, record.localIdentifier] {
+      do {
+        guard let digest = try await ledger.asset(identifier)?.digest else { continue }
+        try await turns.take(digest) {
+          guard let asset = try await ledger.asset(identifier) else { return }
+          try await library.writeRecord(asset)
+        }
+      } catch {
+        logger.warning(
+          "The record of a superseded asset is behind the ledger",
+          [.assetID: identifier.text, .error: "\(error)"]
+        )
+      }
+    }
   }
 }

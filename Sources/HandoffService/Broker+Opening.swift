@@ -1,4 +1,5 @@
 import AssetLibrary
+import Callbacks
 import Destinations
 import DropFolders
 package import HandoffConfig
@@ -34,22 +35,31 @@ extension Broker {
     try Directory.create(state.path, permissions: 0o700)
     let lock = try BrokerLock(state)
     let dispatch = DispatchSignals(configuration.destinations.map(\.name))
+    let notices = NoticeSignals(configuration.callbacks.keys)
     let ledger = try await Ledger.open(
       directory: state.path,
       logger: logger,
       now: SystemClock.now,
-      onCommit: { dispatch.signal($0) }
+      onCommit: { dispatch.signal($0) },
+      notices: NoticeRouting(alert: configuration.broker.alert) { notices.signal($0) }
     )
     let hasAssets = try await !ledger.counts().assets.isEmpty
     let library = try await AssetLibrary.open(
       at: configuration.library.path,
       logger: logger,
-      whenMissing: hasAssets ? .refuse : .create
+      whenMissing: hasAssets ? .wait : .create
     )
+    if await !library.isAvailable() {
+      logger.error(
+        "The library is away: everything that needs it waits",
+        [.path: configuration.library.path.displayText]
+      )
+    }
     var firstSeen: [BytePath: Timestamp] = [:]
     for folder in configuration.dropFolders {
       firstSeen[folder.path] = try await ledger.firstSeen(folder: folder.path)
     }
+    let stop = StopState()
     let opened = OpenedParts(
       configuration: configuration,
       state: state,
@@ -58,14 +68,24 @@ extension Broker {
       probe: MediaProbe(executable: programs.probe, logger: logger),
       leases: try await LeaseKeeper(),
       dispatch: dispatch,
-      stop: StopState(),
+      notices: notices,
+      callbacks: CallbackHost(programs: programs.folder, environment: environment),
+      stop: stop,
       host: try await receiverHost(configuration, state, programs, environment, logger),
       logger: logger,
       firstSeen: firstSeen,
       receipts: ReceiptStage(
         ledger: ledger,
-        folders: Set(configuration.dropFolders.map(\.path)),
+        folders: configuration.dropFolders,
         files: BlockingThread("receipts"),
+        logger: logger
+      ),
+      hold: HandoffHold(before: try await ledger.note(.rebuilt)),
+      desk: CheckDesk(
+        library: library,
+        ledger: ledger,
+        stop: stop,
+        now: SystemClock.now,
         logger: logger
       )
     )

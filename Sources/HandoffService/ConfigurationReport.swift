@@ -1,6 +1,8 @@
+import Callbacks
 import Destinations
 package import HandoffConfig
 import HandoffCore
+import HandoffProtocol
 import LinuxSystem
 import Paths
 
@@ -83,6 +85,20 @@ package struct ConfigurationReport: Encodable, Sendable {
         warnings.append("\(name): the environment variable \(variable) is not set")
       }
     }
+    let host = CallbackHost(programs: programs.folder, environment: environment)
+    for callback in configuration.callbacks.values.sorted(by: { $0.id.text < $1.id.text }) {
+      switch callback.action {
+      case .exec(let command) where host.program(of: command) == nil:
+        let shown = BytePath(command.first ?? "").displayText
+        warnings.append(
+          "callback \(callback.id): the command \(shown) is not there or not executable"
+        )
+      case .file(let path) where try FileStatus.of(path.parent, following: true) == nil:
+        let shown = path.parent.displayText
+        warnings.append("callback \(callback.id): \(shown) is not there; create it")
+      case .exec, .file, .url, .open: break
+      }
+    }
     return warnings
   }
 
@@ -107,10 +123,10 @@ private struct FolderCensus {
   private(set) var files = 0
   private(set) var bytes: Int64 = 0
   private(set) var problems: [String] = []
-  private let patterns: [ShellPattern]
+  private let names: TemporaryNames
 
   init(_ settings: DropFolderSettings) {
-    patterns = settings.ignore.map { ShellPattern($0) }
+    names = TemporaryNames(settings)
     count(settings.path, recursive: settings.recursive)
   }
 
@@ -119,10 +135,9 @@ private struct FolderCensus {
       for entry in try Directory.entries(of: folder) {
         let path = folder.appending(entry.name)
         switch entry.kind {
-        case .directory
-        where recursive && TemporaryNames.reason(forFolder: entry.name, patterns: patterns) == nil:
+        case .directory where recursive && names.reason(forFolder: entry.name) == nil:
           count(path, recursive: true)
-        case .regular where TemporaryNames.reason(for: entry.name, patterns: patterns) == nil:
+        case .regular where names.reason(for: entry.name) == nil:
           files += 1
           bytes += try FileStatus.of(path)?.size ?? 0
         case .directory, .regular, .symbolicLink, .other: break

@@ -1,4 +1,5 @@
 import AssetLibrary
+import Callbacks
 import Destinations
 import DropFolders
 import HandoffConfig
@@ -19,17 +20,28 @@ struct OpenedParts: Sendable {
   let probe: MediaProbe
   let leases: LeaseKeeper
   let dispatch: DispatchSignals
+  let notices: NoticeSignals
+  let callbacks: CallbackHost
   let stop: StopState
   let host: ReceiverHost
   let logger: Logger
   let firstSeen: [BytePath: Timestamp]
   let receipts: ReceiptStage
+  let hold: HandoffHold
+  let desk: CheckDesk
+  let urgent = UrgentReadings()
   let changes = ChangeBroadcast()
+  let turns = AssetTurns()
+  let leftovers = WakeSignal()
   let files = BlockingThread("files")
 
   func broker(_ lock: BrokerLock) async throws -> Broker {
-    let health = configuration.destinations.map { DestinationHealth($0.name) }
-    let watcher = makeWatcher()
+    let troubles = makeTroubles()
+    let health = configuration.destinations.map { settings in
+      DestinationHealth(settings.name) { troubles.tell(settings.name, $0) }
+    }
+    let intake = makeIntake()
+    let watcher = makeWatcher(intake, troubles)
     return Broker(
       configuration: configuration,
       state: state,
@@ -38,7 +50,7 @@ struct OpenedParts: Sendable {
       library: library,
       probe: probe,
       watcher: watcher,
-      stages: try await makeStages(health),
+      stages: try await makeStages(health, troubles),
       questions: ControlQuestions(
         configuration: configuration,
         ledger: ledger,
@@ -50,12 +62,25 @@ struct OpenedParts: Sendable {
           probe: probe,
           leases: leases,
           files: files,
+          watcher: watcher,
+          intake: intake,
           now: SystemClock.now,
           logger: logger
         ),
         changes: changes,
         results: results,
         delivery: delivery,
+        sidecars: sidecars,
+        deletion: deletion,
+        originals: originals,
+        care: CareQuestions(
+          library: library,
+          ledger: ledger,
+          desk: desk,
+          hold: hold,
+          now: SystemClock.now,
+          logger: logger
+        ),
         now: SystemClock.now
       ),
       stop: stop,
@@ -65,36 +90,67 @@ struct OpenedParts: Sendable {
 
   // MARK: Before the import
 
-  private func makeWatcher() -> DropFolderWatcher {
-    let intake = ImportStage(
+  private func makeIntake() -> ImportStage {
+    ImportStage(
       library: library,
       ledger: ledger,
-      sidecars: SidecarReader(
-        ledger: ledger,
-        leases: leases,
-        callbacks: Set(configuration.callbacks.keys),
-        files: files
-      ),
+      sidecars: sidecars,
       originals: originals,
       receipts: receipts,
-      reserve: configuration.library.reserve,
+      brake: IntakeBrake(library: library, reserve: configuration.library.reserve),
+      turns: turns,
+      results: results,
       firstSeen: firstSeen,
+      units: FolderUnits(configuration.dropFolders),
+      hold: hold,
       now: SystemClock.now,
       logger: logger
     )
+  }
+
+  private func makeWatcher(_ intake: ImportStage, _ troubles: TroubleStage) -> DropFolderWatcher {
+    let packages = packageStage
     let narrator = CandidateNarrator(logger: logger)
     return DropFolderWatcher(
       folders: configuration.dropFolders,
       control: state.watchControl,
       keeper: leases,
+      firstSeen: firstSeen,
       surroundings: DropFolderWatcher.Surroundings(
         probe: { [probe] file, size in await probe.verdict(for: file, size: size) },
         known: { path, identity in try await intake.known(path, identity) },
         importer: { export in await intake.take(export) },
-        observer: { change in narrator.tell(change) },
+        outdone: { path, identity in try await intake.outdone(path, identity) },
+        packager: { arrival in await packages.record(arrival) },
+        observer: { change in
+          narrator.tell(change)
+          troubles.tell(change)
+        },
         now: SystemClock.now
       ),
       logger: logger
+    )
+  }
+
+  private var packageStage: PackageStage {
+    PackageStage(
+      ledger: ledger,
+      sidecars: sidecars,
+      originals: originals,
+      receipts: receipts,
+      folders: configuration.dropFolders,
+      firstSeen: firstSeen,
+      hold: hold,
+      logger: logger
+    )
+  }
+
+  private var sidecars: SidecarReader {
+    SidecarReader(
+      ledger: ledger,
+      leases: leases,
+      callbacks: Set(configuration.callbacks.keys),
+      files: files
     )
   }
 
@@ -103,6 +159,18 @@ struct OpenedParts: Sendable {
       library: library,
       ledger: ledger,
       folders: Dictionary(configuration.dropFolders.map { ($0.path, $0) }) { first, _ in first },
+      turns: turns,
+      logger: logger
+    )
+  }
+
+  private var deletion: AssetDeletion {
+    AssetDeletion(
+      library: library,
+      ledger: ledger,
+      results: results,
+      turns: turns,
+      leftovers: leftovers,
       logger: logger
     )
   }
@@ -116,6 +184,7 @@ struct OpenedParts: Sendable {
       folders: Dictionary(configuration.destinations.map { ($0.name, $0.folders) }) { first, _ in
         first
       },
+      objects: ObjectGuard(library: library, ledger: ledger, urgent: urgent, logger: logger),
       now: SystemClock.now,
       logger: logger
     )
@@ -132,7 +201,10 @@ struct OpenedParts: Sendable {
     )
   }
 
-  private func makeStages(_ health: [DestinationHealth]) async throws -> Stages {
+  private func makeStages(
+    _ health: [DestinationHealth],
+    _ troubles: TroubleStage
+  ) async throws -> Stages {
     var exec: [ExecStage] = []
     var plugins: [PluginStage] = []
     for (settings, health) in zip(configuration.destinations, health) {
@@ -153,20 +225,46 @@ struct OpenedParts: Sendable {
         ledger: ledger,
         library: library,
         results: results,
+        originals: originals,
         destinations: Dictionary(uniqueKeysWithValues: destinations),
         logger: logger
       ),
       expiry: ExpiryStage(ledger: ledger, results: results, stop: stop, logger: logger),
+      deletion: DeletionStage(
+        ledger: ledger,
+        library: library,
+        deletion: deletion,
+        retention: configuration.library.retention,
+        stop: stop,
+        now: SystemClock.now,
+        logger: logger
+      ),
       receipts: receipts,
+      notices: noticeStage,
+      troubles: troubles,
+      verification: verification,
+      check: desk,
       exec: exec,
       plugins: plugins
+    )
+  }
+
+  private var verification: VerificationStage {
+    VerificationStage(
+      library: library,
+      ledger: ledger,
+      interval: configuration.library.verifyEvery,
+      urgent: urgent,
+      stop: stop,
+      now: SystemClock.now,
+      logger: logger
     )
   }
 
   private func launch(_ settings: DestinationSettings) async throws -> ReceiverLaunch {
     let work = state.work(settings.name)
     try Directory.create(work, permissions: 0o700)
-    let grants = try await library.grantsFolder(destination: settings.name)
+    let grants = library.grantsPath(destination: settings.name)
     return ReceiverLaunch(
       settings: settings,
       host: host,
@@ -220,6 +318,7 @@ struct OpenedParts: Sendable {
     )
     return PluginStage(
       launch: launch,
+      library: library,
       parts: parts,
       health: health,
       stop: stop,

@@ -11,6 +11,7 @@ extension WhyReport {
       report.path,
       state: report.state.rawValue,
       reason: report.reason,
+      until: report.until,
       evidence: report.evidence,
       localIdentifier: report.localIdentifier
     )
@@ -25,7 +26,9 @@ extension StatusReport.Folder {
       mode: report.mode.rawValue,
       watches: report.watches,
       candidates: report.candidates,
-      degraded: report.degraded
+      degraded: report.degraded,
+      rescans: report.rescans,
+      rescanReason: report.rescanReason
     )
   }
 }
@@ -44,9 +47,10 @@ extension LedgerError {
   /// What was asked for is not there, as opposed to not being allowed.
   var isAboutNothing: Bool {
     switch self {
-    case .unknownAsset, .unknownHandoff: true
+    case .unknownAsset, .unknownHandoff, .unknownNotice: true
     case .notLocal, .missing, .vanished, .damaged, .unusable, .cut, .keyLost, .identifierCollision,
-      .assetDeleted, .leaseLost, .keyReused, .alreadySucceeded, .malformedOrder, .illegal:
+      .assetDeleted, .pinned, .leaseLost, .keyReused, .alreadySucceeded, .malformedOrder,
+      .noticeNotFailed, .illegal:
       false
     }
   }

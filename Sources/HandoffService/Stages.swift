@@ -2,7 +2,12 @@
 struct Stages: Sendable {
   let recovery: RecoveryStage
   let expiry: ExpiryStage
+  let deletion: DeletionStage
   let receipts: ReceiptStage
+  let notices: NoticeStage
+  let troubles: TroubleStage
+  let verification: VerificationStage
+  let check: CheckDesk
   let exec: [ExecStage]
   let plugins: [PluginStage]
 }

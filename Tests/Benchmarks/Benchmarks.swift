@@ -2,7 +2,8 @@ import FoundationEssentials
 import LinuxSystem
 import Paths
 
-/// Prints figures of Handoff's parts: `handoff-bench ledger [AT_ONCE LIVES]`.
+/// Prints figures of Handoff's parts: `handoff-bench ledger [AT_ONCE LIVES]`,
+/// `handoff-bench watch [DIRECTORIES]`.
 @main
 struct Benchmarks {
   static func main() async throws {
@@ -14,8 +15,14 @@ struct Benchmarks {
       let numbers = arguments.dropFirst().compactMap { Int($0) }
       let sizes = numbers.count == 2 ? [(numbers[0], numbers[1])] : LedgerBenchmark.sizes
       try await LedgerBenchmark.run(sizes)
+    case "watch":
+      try SignalMask.blockAtStart()
+      let count = arguments.dropFirst().first.flatMap { Int($0) }
+      try await withFolder { folder in
+        try await WatchBenchmark.run(count ?? WatchBenchmark.directories, in: folder)
+      }
     case let other?:
-      print("no benchmark is named \(other); there is: ledger")
+      print("no benchmark is named \(other); there are: ledger, watch")
     }
   }
 }

@@ -2,6 +2,7 @@ import Glibc
 import HandoffTestSupport
 import LinuxSystem
 import Paths
+import Testing
 
 /// What happens in a drop folder.
 struct DropFiles: Sendable {
@@ -25,8 +26,17 @@ struct DropFiles: Sendable {
     try DurableFile.rename(folder.appending(name), to: folder.appending(other))
   }
 
+  func unlink(_ name: BytePath) throws {
+    #expect(try DurableFile.unlink(folder.appending(name)))
+  }
+
+  /// A directory with all that is in it.
   func remove(_ name: BytePath) {
     removeTree(folder.appending(name))
+  }
+
+  func removeFile(_ name: BytePath) {
+    unlink(folder.appending(name).nulTerminated)
   }
 
   /// Much of it, away from the cooperative pool.

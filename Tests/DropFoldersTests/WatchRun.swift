@@ -16,6 +16,11 @@ final class WatchRun {
 
     /// The file's path.
     var path: BytePath { BytePath([UInt8](hexDigits: self["path"] ?? "") ?? []) }
+    /// The further folders of an answer to `folders`.
+    var others: [Line] {
+      guard case .array(let others) = members["others"] else { return [] }
+      return others.map { Line(members: $0) }
+    }
     /// Microseconds on the monotonic clock.
     var at: Int64 { members["at_us"]?.integer ?? 0 }
   }
@@ -48,6 +53,7 @@ final class WatchRun {
   ///
   /// - Parameters:
   ///   - settings: `quiet=200` and so on.
+  ///   - also: further drop folders, beside or below `drop`.
   ///   - prepare: fills the drop folder beforehand.
   ///   - wrap: what the program is started through, for example `unshare`.
   ///   - inMemory: on tmpfs, for tests that make very many files or folders.
@@ -55,6 +61,8 @@ final class WatchRun {
   /// - Throws: what the test throws, or why the watcher did not start.
   nonisolated(nonsending) static func with(
     _ settings: [String] = ["quiet=100"],
+    also: [BytePath] = [],
+    environment: [String] = [],
     prepare: (BytePath) throws -> Void = { _ in },
     through wrap: [String] = [],
     inMemory: Bool = false,
@@ -64,6 +72,7 @@ final class WatchRun {
       try checked("chmod") { chmod(root.nulTerminated, 0o755) }
       let drop = root.appending("drop")
       try Directory.create(drop)
+      for other in also { try Directory.create(root.appending(other)) }
       try prepare(drop)
       // Owned by whoever it runs as.
       let state = root.appending("state")
@@ -76,10 +85,11 @@ final class WatchRun {
       let words =
         wrap.map { BytePath($0) } + [program, drop, state.appending("control")]
         + settings.map { BytePath($0) }
+        + also.map { BytePath(Array("also=".utf8) + root.appending($0).bytes) }
       var command = ProcessCommand(
         words[0],
         arguments: Array(words.dropFirst()),
-        environment: ["PATH=/usr/bin:/bin"]
+        environment: (["PATH=/usr/bin:/bin"] + environment).map { BytePath($0) }
       )
       command.descriptors = [0: far, 1: output]
       let process = try await SpawnedProcess.spawn(command)
@@ -175,6 +185,50 @@ final class WatchRun {
     try await poll(every: .milliseconds(100)) {
       try await ask("folders")?.number("watches") == count ? true : nil
     } ?? false
+  }
+
+  /// Waits until the answer to `folders` fits.
+  nonisolated(nonsending) func folders(
+    within limit: Duration = .seconds(20),
+    where fits: (Line) -> Bool
+  ) async throws -> Line? {
+    try await poll(within: limit, every: .milliseconds(100)) {
+      guard let line = try await ask("folders"), fits(line) else { return nil }
+      return line
+    }
+  }
+
+  /// The watcher's process.
+  var processID: Int32 { process.id }
+
+  /// Kibibytes that the process has in memory.
+  func residentSize() throws -> Int {
+    let file = try FileDescriptor.open(BytePath("/proc/\(process.id)/status"), O_RDONLY)
+    let text = String(decoding: try file.readAll(limit: 65_536), as: UTF8.self)
+    let line = text.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
+    return line.flatMap { Int($0.filter(\.isNumber)) } ?? 0
+  }
+
+  /// Seconds of processor time that the process has used.
+  func processorTime() throws -> Double {
+    let file = try FileDescriptor.open(BytePath("/proc/\(process.id)/stat"), O_RDONLY)
+    let text = String(decoding: try file.readAll(limit: 4096), as: UTF8.self)
+    // The name, in brackets, may hold anything; user and system time are the 12th and 13th after it.
+    let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
+    guard fields.count > 12 else { return 0 }
+    return Double((Int(fields[11]) ?? 0) + (Int(fields[12]) ?? 0))
+      / Double(sysconf(Int32(_SC_CLK_TCK)))
+  }
+
+  /// Makes folders of fifty names and removes them again, one after the other (case 108).
+  nonisolated(nonsending) func makeAndRemove(folders count: Int) async throws {
+    try await files.busy { files in
+      for index in 0..<count {
+        let folder = BytePath("k\(index % 50)")
+        try files.makeFolder(folder)
+        files.remove(folder)
+      }
+    }
   }
 
   func signal(_ signal: CInt) {

@@ -95,3 +95,29 @@ struct FilesTests {
     #expect(try !file.fileSystem().isNetwork)
   }
 }
+
+@Suite("Mounts and file systems")
+struct MountTests {
+  @Test("a file system is told from its folder, bind mounts included, and named if it is a network's")
+  func tellsMounts() async throws {
+    guard await shell("unshare --mount mount -t tmpfs none /mnt 2>/dev/null") == 0 else {
+      print("skipped: nothing can be mounted here")
+      return
+    }
+    let folder = try TemporaryFolder()
+    let (bare, mount) = (folder.path.appending("bare"), folder.path.appending("mount"))
+    try Directory.create(bare.appending("a/b"))
+    try Directory.create(mount)
+    #expect(try !MountPoint.isMounted(mount))
+    #expect(try !MountPoint.isMounted(folder.path.appending("nowhere")))
+    let outer = try MountPoint.above(mount)
+    #expect(await shell("mount --bind \(bare.lossyText) \(mount.lossyText)") == 0)
+    defer { _ = system("umount -l \(mount.lossyText)") }
+    #expect(try MountPoint.isMounted(mount))
+    #expect(try MountPoint.above(mount.appending("a/b")) == mount)
+    #expect(try MountPoint.above(bare.appending("a/b")) == outer)
+    #expect(FileSystemKind(magic: 0x6969).networkName == "NFS")
+    #expect(FileSystemKind(magic: 0x6573_5546).networkName == "FUSE")
+    #expect(FileSystemKind(magic: 0xEF53).networkName == nil)
+  }
+}

@@ -133,4 +133,23 @@ struct BytePathTests {
       try JSONDecoder().decode([BytePath].self, from: Data("[\(json)]".utf8))
     }
   }
+
+  @Test(
+    "a path and the folders above it, the deepest first",
+    arguments: [
+      ("/a/b/c", ["/a/b/c", "/a/b", "/a"]), ("/a", ["/a"]), ("a/b", ["a/b", "a"]), ("/", ["/"]),
+    ]
+  )
+  func ancestors(path: String, all: [String]) {
+    #expect(BytePath(path).selfAndAncestors.map(\.lossyText) == all)
+  }
+
+  @Test("a path is in one of many folders by whole names, not by bytes")
+  func insideAny() {
+    let folders: Set<BytePath> = ["/d/x", "/e"]
+    #expect(BytePath("/d/x/y/z").isInside(anyOf: folders))
+    #expect(BytePath("/e").isInside(anyOf: folders))
+    #expect(!BytePath("/d/xy").isInside(anyOf: folders))
+    #expect(!BytePath("/d/x").isInside(anyOf: []))
+  }
 }

@@ -34,9 +34,18 @@ final class JSONLines: Sendable {
     write([
       "event": .string("change"),
       "path": .string(change.path.bytes.hexDigits),
+      "folder": .string(change.folder.bytes.hexDigits),
       "state": .string(change.state.rawValue),
       "reason": change.reason.map { .string($0) } ?? .null,
       "identifier": change.localIdentifier.map { .string($0.text) } ?? .null,
+    ])
+  }
+
+  func write(_ arrival: PackageArrival) {
+    write([
+      "event": .string("package"),
+      "path": .string(arrival.path.bytes.hexDigits),
+      "members": .integer(Int64(arrival.members.count)),
     ])
   }
 
@@ -50,15 +59,24 @@ final class JSONLines: Sendable {
     ])
   }
 
+  /// The first folder, and the others within it.
   func write(_ folders: [FolderReport]) {
-    guard let folder = folders.first else { return }
-    write([
-      "event": .string("folders"),
+    guard let first = folders.first else { return }
+    var line = members(of: first)
+    line["event"] = .string("folders")
+    line["others"] = .array(folders.dropFirst().map { .object(members(of: $0)) })
+    write(line)
+  }
+
+  private func members(of folder: FolderReport) -> [String: JSONValue] {
+    [
       "mode": .string(folder.mode.rawValue),
       "watches": .integer(Int64(folder.watches)),
       "candidates": .integer(Int64(folder.candidates)),
       "degraded": folder.degraded.map { .string($0) } ?? .null,
-    ])
+      "rescans": .integer(Int64(folder.rescans)),
+      "rescan_reason": folder.rescanReason.map { .string($0) } ?? .null,
+    ]
   }
 
   func write(_ report: CandidateReport?, _ path: BytePath) {
@@ -67,6 +85,8 @@ final class JSONLines: Sendable {
       "event": .string("report"),
       "path": .string(path.bytes.hexDigits),
       "state": report.map { .string($0.state.rawValue) } ?? .null,
+      "reason": report?.reason.map { .string($0) } ?? .null,
+      "dated": .bool(report?.evidence.allSatisfy { $0.since != nil } ?? false),
       "evidence": .array(evidence?.map { .string($0) } ?? []),
     ])
   }
