@@ -104,6 +104,10 @@ let adapterTargets: [Target] = [
     ["Digests", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem", "Paths"]
   ),
   library(
+    "Callbacks",
+    ["HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem", "Paths"]
+  ),
+  library(
     "Destinations",
     ["HandoffCore", "HandoffLog", "HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths"]
   ),
@@ -143,9 +147,9 @@ let programTargets: [Target] = [
   library(
     "HandoffService",
     [
-      "AssetLibrary", "Destinations", "DropFolders", "HandoffConfig", "HandoffControl",
-      "HandoffCore", "HandoffLog", "HandoffProtocol", "Ledger", "LinuxSystem", "MediaProbe",
-      "Paths",
+      "AssetLibrary", "Callbacks", "Destinations", "DropFolders", "HandoffConfig",
+      "HandoffControl", "HandoffCore", "HandoffLog", "HandoffProtocol", "Ledger", "LinuxSystem",
+      "MediaProbe", "Paths",
     ]
   ),
 ]
@@ -204,7 +208,10 @@ let testTargets: [Target] = [
   fixture("hostile-receiver", ["LinuxSystem", "Paths"], path: "Tests/Fixtures/HostileReceiver"),
   fixture(
     "watch-fixture",
-    ["DropFolders", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem", "Paths"],
+    [
+      "Digests", "DropFolders", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem",
+      "Paths",
+    ],
     path: "Tests/Fixtures/WatchFixture"
   ),
   fixture(
@@ -222,6 +229,10 @@ let testTargets: [Target] = [
       "AssetLibrary", "Digests", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem",
       "Paths",
     ]
+  ),
+  tests(
+    "CallbacksTests",
+    ["Callbacks", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem", "Paths"]
   ),
   tests("ContainerChecksTests", ["ContainerChecks"]),
   tests(

@@ -1,4 +1,5 @@
 import Glibc
+package import HandoffCore
 package import HandoffLog
 package import HandoffProtocol
 package import LinuxSystem
@@ -94,14 +95,17 @@ package final class AssetLibrary: Sendable {
   ///   - path: where the export was found; for errors, and for taking it.
   ///   - identity: the export as it was judged.
   ///   - mode: what may be done with the source.
+  ///   - checksum: what the writer says of the bytes; nil where nothing is said.
   ///   - isStillGood: the lease; asked often, from another thread. False gives the attempt up.
   /// - Returns: what is in the library now.
-  /// - Throws: ``LibraryError``; `source_changed` where the export is no longer what was judged.
+  /// - Throws: ``LibraryError``; `source_changed` where the export is no longer what was judged,
+  ///   `checksum_mismatch` where its bytes are not what the writer says: then nothing is in the library.
   package func importResource(
     from descriptor: FileDescriptor,
     path: BytePath,
     expecting identity: FileIdentity,
     mode: ImportMode = .copy,
+    checksum: ContentChecksum? = nil,
     isStillGood: @escaping @Sendable () -> Bool
   ) async throws(LibraryError) -> ImportedResource {
     try await onLane(bytes: identity.size) { store throws(LibraryError) in
@@ -111,6 +115,7 @@ package final class AssetLibrary: Sendable {
         path: path,
         expected: identity,
         mode: mode,
+        checksum: checksum,
         isStillGood: isStillGood
       )
       .run()

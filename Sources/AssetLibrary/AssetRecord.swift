@@ -23,6 +23,14 @@ struct AssetRecord: Hashable, Codable {
     }
   }
 
+  /// A person's decision to take what the checks did not pass.
+  struct AcceptanceRecord: Hashable, Codable {
+    var at: Timestamp
+    /// The user id of the process that asked.
+    var by: UInt32?
+    var findings: String
+  }
+
   var localIdentifier: LocalIdentifier
   var digest: ContentDigest
   /// Bytes.
@@ -33,6 +41,8 @@ struct AssetRecord: Hashable, Codable {
   var sources: [Source]
   var supersedes: LocalIdentifier?
   var supersededBy: LocalIdentifier?
+  /// Only where a person took it although the checks said no.
+  var acceptedIncomplete: AcceptanceRecord?
 
   private enum CodingKeys: String, CodingKey {
     case localIdentifier = "local_identifier"
@@ -44,6 +54,7 @@ struct AssetRecord: Hashable, Codable {
     case sources
     case supersedes
     case supersededBy = "superseded_by"
+    case acceptedIncomplete = "accepted_incomplete"
   }
 
   init(_ asset: Asset) {
@@ -63,6 +74,9 @@ struct AssetRecord: Hashable, Codable {
     }
     supersedes = asset.supersedes
     supersededBy = asset.supersededBy
+    acceptedIncomplete = asset.acceptance.map {
+      AcceptanceRecord(at: $0.at, by: $0.by, findings: $0.findings)
+    }
   }
 
   /// The asset; nil if the identifier is not that of the digest.
@@ -85,6 +99,9 @@ struct AssetRecord: Hashable, Codable {
     asset.status = status
     asset.supersedes = supersedes
     asset.supersededBy = supersededBy
+    asset.acceptance = acceptedIncomplete.map {
+      Acceptance(at: $0.at, by: $0.by, findings: $0.findings)
+    }
     return asset
   }
 }

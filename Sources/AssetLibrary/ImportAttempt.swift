@@ -1,4 +1,5 @@
 import Glibc
+import HandoffCore
 import HandoffLog
 import HandoffProtocol
 import LinuxSystem
@@ -16,6 +17,8 @@ struct ImportAttempt: Sendable {
   /// The export as it was judged.
   let expected: FileIdentity
   let mode: ImportMode
+  /// What the writer says of the bytes; others come nowhere.
+  let checksum: ContentChecksum?
   /// The lease: false once somebody wants to write.
   let isStillGood: @Sendable () -> Bool
 
@@ -55,10 +58,11 @@ struct ImportAttempt: Sendable {
         path: staged.path,
         size: expected.size,
         isStillGood: isStillGood,
-        isStored: true
+        isStored: true,
+        checksum: checksum
       )
     } else {
-      pass = ReadPass(source: source, path: path, size: expected.size, isStillGood: isStillGood)
+      pass = sourcePass
     }
     let target = ReadPass.Target(file: staged.file, path: staged.path, faults: store.faults)
     let digest = try pass.digest(copyingTo: isClone ? nil : target)
@@ -136,8 +140,7 @@ struct ImportAttempt: Sendable {
     // The link has changed the inode's change time, so the comparison starts anew.
     let linked = try sourceStatus().identity
     guard linked.hasSameContent(as: expected) else { throw changed() }
-    let pass = ReadPass(source: source, path: path, size: expected.size, isStillGood: isStillGood)
-    let digest = try pass.digest()
+    let digest = try sourcePass.digest()
     try confirm { $0 == linked }
     try staged.seal(faults: store.faults)
     guard try sourceStatus().links == 2 else { throw changed() }
@@ -161,6 +164,16 @@ struct ImportAttempt: Sendable {
   }
 
   // MARK: The source
+
+  private var sourcePass: ReadPass {
+    ReadPass(
+      source: source,
+      path: path,
+      size: expected.size,
+      isStillGood: isStillGood,
+      checksum: checksum
+    )
+  }
 
   private func sourceStatus() throws(LibraryError) -> FileStatus {
     try reading(path) { () throws(SystemError) in

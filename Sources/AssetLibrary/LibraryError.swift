@@ -22,6 +22,8 @@ package struct LibraryError: Error, Hashable, Sendable {
     case unknownFormat = "unknown_format"
     /// The source is no longer the export that was judged, or somebody wants to write to it.
     case sourceChanged = "source_changed"
+    /// The source's bytes do not have the checksum that its writer gave: a change of one of them helps.
+    case checksumMismatch = "checksum_mismatch"
     /// The source cannot be read, moved or removed.
     case sourceUnreadable = "unreadable"
     /// There is no object of that digest.
@@ -61,7 +63,9 @@ package struct LibraryError: Error, Hashable, Sendable {
     switch code {
     case .noSpace, .readOnly, .notPermitted, .inputOutput, .unavailable, .sourceChanged: true
     case .sourceUnreadable, .other: underlying?.mayPass ?? false
-    case .unknownFormat, .objectMissing, .objectDamaged, .malformedRecord, .invalidName: false
+    case .unknownFormat, .objectMissing, .objectDamaged, .malformedRecord, .invalidName,
+      .checksumMismatch:
+      false
     }
   }
 

@@ -1,5 +1,5 @@
-import Digests
 import Glibc
+import HandoffCore
 import HandoffProtocol
 import LinuxSystem
 import Paths
@@ -21,6 +21,8 @@ struct ReadPass {
   var isStillGood: @Sendable () -> Bool = { true }
   /// The file is the library's own, so a failed read is the library's failure.
   var isStored = false
+  /// What the writer says of the bytes; a pass over others ends with `checksum_mismatch`.
+  var checksum: ContentChecksum?
 
   /// Where a copy goes.
   struct Target {
@@ -34,15 +36,15 @@ struct ReadPass {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.chunkSize, alignment: 4096)
     defer { buffer.deallocate() }
     source.adviseSequential()
-    var sha = try newDigest()
+    var sums = try PassDigest(expecting: checksum, path: path)
     var offset: Int64 = 0
     while offset < size {
       let data = min(try nextData(from: offset), size)
       if data > offset {
-        try passHole(buffer, data - offset, &sha)
+        try passHole(buffer, data - offset, &sums)
       }
       let hole = data < size ? min(try nextHole(from: data), size) : size
-      try passData(buffer, data..<hole, &sha, target)
+      try passData(buffer, data..<hole, &sums, target)
       offset = hole
     }
     if let target {
@@ -51,20 +53,20 @@ struct ReadPass {
         try target.file.setSize(size)
       }
     }
-    return try finish(sha)
+    return try sums.finish()
   }
 
   private func passHole(
     _ buffer: UnsafeMutableRawBufferPointer,
     _ length: Int64,
-    _ sha: inout SHA256
+    _ sums: inout PassDigest
   ) throws(LibraryError) {
     buffer.initializeMemory(as: UInt8.self, repeating: 0)
     var rest = length
     while rest > 0 {
       try confirm()
       let count = Int(min(rest, Int64(buffer.count)))
-      sha.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+      sums.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
       rest -= Int64(count)
     }
   }
@@ -72,7 +74,7 @@ struct ReadPass {
   private func passData(
     _ buffer: UnsafeMutableRawBufferPointer,
     _ range: Range<Int64>,
-    _ sha: inout SHA256,
+    _ sums: inout PassDigest,
     _ target: Target?
   ) throws(LibraryError) {
     var offset = range.lowerBound
@@ -87,7 +89,7 @@ struct ReadPass {
         throw LibraryError(.sourceChanged, path, detail: "it ends at byte \(offset)")
       }
       let bytes = UnsafeRawBufferPointer(rebasing: slice[..<count])
-      sha.update(bytes)
+      sums.update(bytes)
       if let target {
         try storing(target.path) { () throws(SystemError) in
           try target.faults.pass("library.write")
@@ -123,26 +125,5 @@ struct ReadPass {
     guard isStillGood() else {
       throw LibraryError(.sourceChanged, path, detail: "somebody wants to write to it")
     }
-  }
-
-  private func newDigest() throws(LibraryError) -> SHA256 {
-    do throws(DigestError) {
-      return try SHA256()
-    } catch {
-      throw LibraryError(.other, path, detail: error.description)
-    }
-  }
-
-  private func finish(_ sha: consuming SHA256) throws(LibraryError) -> ContentDigest {
-    let bytes: [UInt8]
-    do throws(DigestError) {
-      bytes = try sha.finish()
-    } catch {
-      throw LibraryError(.other, path, detail: error.description)
-    }
-    guard let digest = ContentDigest(bytes) else {
-      throw LibraryError(.other, path, detail: "a digest of \(bytes.count) bytes")
-    }
-    return digest
   }
 }

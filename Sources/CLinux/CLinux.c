@@ -390,6 +390,14 @@ intptr_t clinux_receive(int socket, void *bytes, size_t count, int *descriptor, 
   return received;
 }
 
+int clinux_peer_user(int socket, uint32_t *user) {
+  struct ucred peer;
+  socklen_t size = sizeof peer;
+  if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == -1) return -1;
+  *user = peer.uid;
+  return 0;
+}
+
 int clinux_set_nonblocking(int descriptor) {
   int flags = fcntl(descriptor, F_GETFL);
   if (flags == -1) return -1;
@@ -406,4 +414,8 @@ void clinux_keep_memory(void) {
   mallopt(M_MMAP_THRESHOLD, 4 << 20);
   mallopt(M_TRIM_THRESHOLD, 64 << 20);
   mallopt(M_TOP_PAD, 1 << 20);
+}
+
+int clinux_open_place(const char *path) {
+  return open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 }

@@ -1,4 +1,5 @@
 package import HandoffCore
+package import LinuxSystem
 package import Paths
 
 /// What others ask.
@@ -43,16 +44,67 @@ extension DropFolderWatcher {
     )
   }
 
-  /// Looks at a file again at once, whatever was found before; false if it is in no drop folder.
-  package func judgeAgain(_ path: BytePath) -> Bool {
+  /// What is known of one file, with who writes to it now.
+  package func explained(_ path: BytePath) async -> CandidateReport? {
+    guard let report = report(for: path) else { return nil }
+    return await naming([report]).first
+  }
+
+  /// Every file that is not imported, by path, with who writes to it now.
+  package func explainedCandidates() async -> [CandidateReport] {
+    await naming(tracker.reports)
+  }
+
+  private func naming(_ reports: [CandidateReport]) async -> [CandidateReport] {
+    let open = reports.filter { $0.state == .openForWriting }.map(\.path)
+    let sentences = await writerSearch.sentences(for: open)
+    return reports.map { report in
+      guard report.state == .openForWriting, let sentence = sentences[report.path] else {
+        return report
+      }
+      var report = report
+      report.reason = sentence
+      for index in report.evidence.indices where report.evidence[index].check == .noWriter {
+        report.evidence[index].detail = sentence
+      }
+      return report
+    }
+  }
+
+  /// What became of the wish to have a file judged again.
+  package enum JudgedAgain: Sendable {
+    /// It is looked at now.
+    case begun(CandidateReport)
+    /// Its name says that it is no export, and no look changes that.
+    case misnamed(CandidateReport)
+    case missing
+    /// It lies in no drop folder.
+    case outside
+    /// Its drop folder is away.
+    case offline(String)
+  }
+
+  /// Looks at a file again at once, whatever was found before.
+  ///
+  /// It is also a person's word that a file which was there before its folder was seen is wanted.
+  package func judgeAgain(_ path: BytePath) async throws(SystemError) -> JudgedAgain {
+    guard let folder = folder(of: path) else { return .outside }
+    if statuses[folder].mode == .offline {
+      return .offline(statuses[folder].problem ?? "the drop folder is not there")
+    }
+    guard try await examiner.status(of: path, beneath: settings[folder].path) != nil else {
+      return .missing
+    }
     defer {
       tellChanges()
       wake()
     }
-    if tracker.judgeAgain(path, at: moment) { return true }
-    guard let folder = folder(of: path) else { return false }
-    tracker.observe(path, in: folder, .changed(closed: true), round: .max, at: moment)
-    return tracker.judgeAgain(path, at: moment)
+    if !tracker.judgeAgain(path, at: moment) {
+      tracker.observe(path, in: folder, .attributes, round: .max, at: moment)
+      _ = tracker.judgeAgain(path, at: moment)
+    }
+    guard let report = tracker.report(for: path) else { return .missing }
+    return report.evidence.first?.passed == false ? .misnamed(report) : .begun(report)
   }
 
   /// The deepest folder that holds a path.

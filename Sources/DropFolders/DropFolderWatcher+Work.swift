@@ -13,7 +13,15 @@ extension DropFolderWatcher {
 
   private func settle(_ look: SettleTracker.Look) async {
     let folder = settings[look.folder]
+    if let identity = look.existing {
+      let finding = await existing(look, identity)
+      _ = tracker.examined(look.path, finding, at: moment)
+      return
+    }
     switch await examiner.examine(look.path, beneath: folder.path) {
+    case .found(.openForWriting(ExportExaminer.isOpen)):
+      let reason = await writers(of: look)
+      _ = tracker.examined(look.path, .openForWriting(reason), at: moment)
     case .found(let finding):
       _ = tracker.examined(look.path, finding, at: moment)
     case .opened(let opened):
@@ -21,12 +29,40 @@ extension DropFolderWatcher {
       defer { opened.lease?.release() }
       let finding = await judge(look, opened)
       guard tracker.examined(look.path, finding, at: moment) == .importNow,
-        case .judged(let verdict, _, _) = finding
+        case .judged(let verdict, _, _, let beside) = finding
       else { return }
       tellChanges()
-      let outcome = await take(look, opened, verdict, folder)
+      let outcome = await take(look, opened, verdict, beside, folder)
       tracker.imported(look.path, outcome, at: moment)
     }
+  }
+
+  /// Who writes is searched once, when a file begins to be open; after that when somebody asks.
+  private func writers(of look: SettleTracker.Look) async -> String {
+    if let known = look.writers { return known }
+    return await writerSearch.sentences(for: [look.path])[look.path] ?? ExportExaminer.isOpen
+  }
+
+  /// A file that was there before its folder was seen is left alone, unless it is an asset's.
+  private func existing(
+    _ look: SettleTracker.Look,
+    _ identity: FileIdentity
+  ) async -> CandidateFinding {
+    do {
+      let identifier = try await surroundings.known(look.path, identity)
+      return identifier.map { .known($0, identity) } ?? .existing
+    } catch {
+      return Self.unanswered(error, identity, .looks("it was not opened"))
+    }
+  }
+
+  private static func unanswered(
+    _ error: any Error,
+    _ identity: FileIdentity,
+    _ proof: CandidateFinding.WriterProof
+  ) -> CandidateFinding {
+    let evidence = Evidence(.probe, passed: false, "the ledger could not be asked: \(error)")
+    return .judged(ProbeVerdict(.failed, evidence: [evidence]), identity, proof)
   }
 
   private func judge(
@@ -39,8 +75,7 @@ extension DropFolderWatcher {
         return .known(identifier, identity)
       }
     } catch {
-      let evidence = Evidence(.probe, passed: false, "the ledger could not be asked: \(error)")
-      return .judged(ProbeVerdict(.failed, evidence: [evidence]), identity, opened.proof)
+      return Self.unanswered(error, identity, opened.proof)
     }
     if identity.size == 0 {
       let evidence = Evidence(.structure, passed: false, "the file is empty")
@@ -58,20 +93,28 @@ extension DropFolderWatcher {
     if opened.lease?.isBroken == true {
       return .openForWriting("a process has begun to write to it")
     }
-    return .judged(verdict, identity, opened.proof)
+    let folder = settings[look.folder]
+    let beside = await examiner.proof(
+      folder.proof,
+      of: look.path,
+      identity,
+      beneath: folder.path
+    )
+    return .judged(verdict, identity, opened.proof, beside)
   }
 
   private func take(
     _ look: SettleTracker.Look,
     _ opened: ExportExaminer.Opened,
     _ verdict: ProbeVerdict,
+    _ beside: ProofFinding,
     _ folder: DropFolderSettings
   ) async -> ImportOutcome {
     guard let facts = verdict.facts, let relative = look.path.relative(to: folder.path) else {
       let reason = "the probe called it whole, but said nothing of its content"
       return .failed(reason: reason, state: .refused, mayPass: false)
     }
-    let export = SettledExport(
+    var export = SettledExport(
       folder: folder,
       path: look.path,
       relativePath: relative,
@@ -79,9 +122,13 @@ extension DropFolderWatcher {
       facts: facts,
       evidence: tracker.report(for: look.path)?.evidence ?? verdict.evidence
     )
+    if case .claimed(let checksum) = beside { export.checksum = checksum }
+    export.sidecarWait = tracker.sidecarWait(of: look.path, at: moment)
+    export.cameByRename = tracker.cameByRename(look.path)
     let importer = surroundings.importer
+    let settled = export
     // A task of its own, awaited at once: an import that has begun is not cut off by the end of the
     // watcher, so that library and ledger are not left half way.
-    return await Task { await importer(export) }.value
+    return await Task { await importer(settled) }.value
   }
 }

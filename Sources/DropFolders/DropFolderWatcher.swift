@@ -43,6 +43,7 @@ package actor DropFolderWatcher {
   let settings: [DropFolderSettings]
   let surroundings: Surroundings
   let examiner: ExportExaminer
+  let writerSearch = WriterSearch()
   let logger: Logger
   var tracker: SettleTracker
   /// Looks and imports that run now.
@@ -68,6 +69,7 @@ package actor DropFolderWatcher {
   ///   - control: a private folder in the state folder.
   ///   - concurrency: how many looks and imports run at once.
   ///   - keeper: takes the leases.
+  ///   - firstSeen: when each folder was seen for the first time, by its path.
   ///   - surroundings: the rest of the broker.
   ///   - logger: hears of overflows and lost folders.
   package init(
@@ -75,6 +77,7 @@ package actor DropFolderWatcher {
     control: BytePath,
     concurrency: Int = 4,
     keeper: LeaseKeeper,
+    firstSeen: [BytePath: Timestamp] = [:],
     surroundings: Surroundings,
     logger: Logger
   ) {
@@ -91,7 +94,11 @@ package actor DropFolderWatcher {
       logger: logger
     )
     examiner = ExportExaminer(keeper)
-    tracker = SettleTracker(folders: folders.map { (path: $0.path, rules: .init($0)) })
+    tracker = SettleTracker(
+      folders: folders.map { folder in
+        (path: folder.path, rules: .init(folder, firstSeen: firstSeen[folder.path]))
+      }
+    )
     statuses = folders.map { _ in FolderStatus(mode: .offline) }
     rescans = folders.map { _ in RescanCount() }
     schedule = RescanSchedule(pollIntervals: folders.map(\.pollInterval), at: .zero)

@@ -22,8 +22,11 @@ actor ExportExaminer {
     case found(CandidateFinding)
   }
 
+  /// A process has the file open for writing; which one is another question.
+  static let isOpen = "a process has it open for writing"
+
   private let thread = BlockingThread("examiner")
-  private let keeper: LeaseKeeper
+  let keeper: LeaseKeeper
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
@@ -35,28 +38,43 @@ actor ExportExaminer {
     do {
       return try open(path, beneath: root)
     } catch {
-      return .found(.unreadable("\(error)"))
+      return .found(.unreadable(AccessRefusal.text(error, path)))
     }
   }
 
   private func open(_ path: BytePath, beneath root: BytePath) throws(SystemError) -> Result {
-    guard let relative = path.relative(to: root) else { return .found(.gone) }
-    let top = try FileDescriptor.open(root, O_RDONLY | O_DIRECTORY)
     let folder: FileDescriptor
     do {
-      folder =
-        relative.parent.isEmpty
-        ? top
-        : try FileDescriptor.openBeneath(relative.parent, O_RDONLY | O_DIRECTORY, in: top)
-    } catch  where [ENOENT, ENOTDIR].contains(error.errno) {
-      return .found(.gone)
+      guard let parent = try parent(of: path, beneath: root) else { return .found(.gone) }
+      folder = parent
     } catch  where [ELOOP, EXDEV].contains(error.errno) {
       return .found(.irregular("below a symbolic link, which is never followed"))
     }
-    let name = relative.lastComponent
+    let name = path.lastComponent
     guard let status = try FileStatus.of(name, in: folder) else { return .found(.gone) }
     if let finding = Self.irregularity(status.kind) { return .found(finding) }
     return try open(name, path, status, in: folder)
+  }
+
+  /// The folder that holds a path, reached without following a link; nil if it is not there.
+  func parent(
+    of path: BytePath,
+    beneath root: BytePath
+  ) throws(SystemError) -> FileDescriptor? {
+    guard let relative = path.relative(to: root) else { return nil }
+    let top = try FileDescriptor.open(root, O_RDONLY | O_DIRECTORY)
+    if relative.parent.isEmpty { return top }
+    do {
+      return try FileDescriptor.openBeneath(relative.parent, O_RDONLY | O_DIRECTORY, in: top)
+    } catch  where [ENOENT, ENOTDIR].contains(error.errno) {
+      return nil
+    }
+  }
+
+  /// What is at a path in a drop folder; nil if nothing is.
+  func status(of path: BytePath, beneath root: BytePath) throws(SystemError) -> FileStatus? {
+    guard let folder = try parent(of: path, beneath: root) else { return nil }
+    return try FileStatus.of(path.lastComponent, in: folder)
   }
 
   private static func irregularity(_ kind: FileStatus.Kind) -> CandidateFinding? {
@@ -94,7 +112,7 @@ actor ExportExaminer {
       let proof = try Self.proof(of: file)
       return .opened(Opened(file: file, identity: identity, lease: lease, proof: proof))
     case .openForWriting:
-      return .found(.openForWriting("a process has it open for writing"))
+      return .found(.openForWriting(Self.isOpen))
     case .unavailable(let error):
       let identity = status.identity
       return .opened(
@@ -127,10 +145,7 @@ actor ExportExaminer {
     case EWOULDBLOCK:
       .openForWriting("another program holds a lease on it")
     default:
-      .unreadable(
-        "open \(path.displayText): \(error.reason) (owner \(seen.owner), group \(seen.group), mode "
-          + "\(String(seen.permissions, radix: 8)))"
-      )
+      .unreadable(AccessRefusal.text(error, path, seen))
     }
   }
 }

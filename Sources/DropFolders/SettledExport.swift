@@ -18,6 +18,12 @@ package struct SettledExport: Sendable {
   package let identity: FileIdentity
   package let facts: MediaFacts
   package let evidence: [Evidence]
+  /// What its writer says of the bytes: compared before anything is recorded.
+  package internal(set) var checksum: ContentChecksum?
+  /// How much longer it waits for its sidecar, should it have none; zero or less when no longer.
+  package internal(set) var sidecarWait: Duration = .zero
+  /// A rename was seen to bring it: it was not in the folder before, however old its inode is.
+  package internal(set) var cameByRename = false
   private let lease: FileLease?
 
   init(
@@ -36,6 +42,34 @@ package struct SettledExport: Sendable {
     self.facts = facts
     self.evidence = evidence
     self.lease = opened.lease
+  }
+
+  /// A file that a person takes for finished although the checks did not pass.
+  ///
+  /// - Parameters:
+  ///   - path: absolute, inside the folder.
+  ///   - folder: the drop folder that holds it.
+  ///   - file: open for reading.
+  ///   - identity: as the person's broker looked at it.
+  ///   - facts: what is known of its content.
+  ///   - lease: nil where none is to be had.
+  package init?(
+    acceptedAt path: BytePath,
+    in folder: DropFolderSettings,
+    file: FileDescriptor,
+    identity: FileIdentity,
+    facts: MediaFacts,
+    lease: FileLease?
+  ) {
+    guard let relative = path.relative(to: folder.path) else { return nil }
+    self.folder = folder
+    self.path = path
+    self.relativePath = relative
+    self.file = file
+    self.identity = identity
+    self.facts = facts
+    self.evidence = []
+    self.lease = lease
   }
 
   /// Bytes.

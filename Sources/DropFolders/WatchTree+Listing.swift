@@ -127,7 +127,8 @@ extension WatchTree {
     do {
       guard let status = try FileStatus.of(name, in: place.file) else { return }
       guard status.kind == .regular else { return }
-      put(path, place.folder, .listed(status.identity))
+      let isRenamed = isMovedIn
+      put(path, place.folder, isRenamed ? .renamed(closedSince: false) : .listed(status.identity))
     } catch {
       skip(place.folder, path, error)
     }
@@ -220,9 +221,10 @@ extension WatchTree {
   func skip(_ folder: Int, _ path: BytePath, _ error: SystemError) {
     folders[folder].listing.unlisted.insert(path)
     if [ENOENT, ENOTDIR].contains(error.errno) { return }
-    folders[folder].status.note(.failed, "\(error)")
+    let reason = AccessRefusal.text(error, path)
+    folders[folder].status.note(.failed, reason)
     folders[folder].listing.failed.insert(path)
     guard folders[folder].told.insert(path).inserted else { return }
-    logger.warning("a folder is not covered", [.path: path.displayText, .error: "\(error)"])
+    logger.warning("a folder is not covered", [.path: path.displayText, .error: reason])
   }
 }

@@ -1,4 +1,4 @@
-import Glibc
+import CInotifyTools
 import HandoffCore
 import Paths
 
@@ -38,6 +38,8 @@ extension WatchTree {
       directories.attach(watch, to: event.watch, as: event.name)
       detached.remove(watch)
     }
+    isMovedIn = event.mask & UInt32(IN_MOVED_TO) != 0
+    defer { isMovedIn = false }
     enter(event.name, of: event.watch, entry)
     guard let path = path(of: event.watch)?.appending(event.name) else { return }
     // A nested drop folder that came with it.

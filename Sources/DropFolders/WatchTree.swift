@@ -29,6 +29,8 @@ final class WatchTree {
   /// Directories that lost their place, until a wake shows that no other half comes.
   var detached: Set<CInt> = []
   private var controlWatch: CInt = 0
+  /// What is listed now came with a directory that was moved, so a rename gave it its path.
+  var isMovedIn = false
 
   static let mask = UInt32(
     IN_CREATE | IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ATTRIB
@@ -181,12 +183,13 @@ final class WatchTree {
   /// `IN_MODIFY` is not asked for: a writer that never stops would flood the queue, and the lease
   /// proves that nobody writes, which no absence of events can.
   private func observation(_ mask: UInt32, _ path: BytePath) -> CandidateObservation? {
-    if mask & UInt32(IN_CLOSE_WRITE | IN_MOVED_TO) != 0 { return .changed(closed: true) }
+    if mask & UInt32(IN_MOVED_TO) != 0 { return .renamed(closedSince: false) }
+    if mask & UInt32(IN_CLOSE_WRITE) != 0 { return .changed(closed: true) }
     if mask & UInt32(IN_CREATE) != 0 { return .changed(closed: false) }
     if mask & UInt32(IN_MOVED_FROM) != 0 {
       // Two files may have been exchanged, renameat2(2): the event that the name is taken again has
       // come before this one.
-      return isFile(path) ? .changed(closed: true) : .vanished
+      return isFile(path) ? .attributes : .vanished
     }
     if mask & UInt32(IN_DELETE) != 0 { return .vanished }
     if mask & UInt32(IN_ATTRIB) != 0 { return .attributes }

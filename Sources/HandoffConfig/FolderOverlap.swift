@@ -52,6 +52,12 @@ struct FolderOverlap {
         inputs.append(folder("what \(destination.name) reads", path, "\(key).read[\(index)]"))
       }
     }
+    for callback in configuration.callbacks.values.sorted(by: { $0.id.text < $1.id.text }) {
+      // A notice of a refused export that is itself refused would be told, and so on.
+      guard case .file(let path) = callback.action else { continue }
+      let key = "callback.\(callback.id).file"
+      outputs.append(folder("the file of callback \(callback.id)", path, key))
+    }
     self.outputs = outputs
     self.inputs = inputs
     named = configuration.destinations.flatMap { destination in

@@ -116,7 +116,10 @@ package enum SampleConfiguration {
     # transport = "file"
     # inbox = "share"
 
-    # Where senders hear of results: exactly one of exec, url, open and file.
+    # Where senders hear of results, and a folder's callback and the broker's alert of trouble: exactly one
+    # of exec, url, open and file. In exec, words in braces are members of the notice, which also comes on
+    # standard input: title, result, reason, kind, destination, path, local_identifier, url and others. A file
+    # gets a line of JSON for each notice, a folder a file.
     # [callback.editor-v1]
     # exec = ["notify-send", "{title}", "{result}"]
     # url = "https://example.net/results"

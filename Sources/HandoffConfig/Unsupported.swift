@@ -23,12 +23,8 @@ extension ConfigurationDraft {
     dropFolders.enumerated().flatMap { index, folder in
       let path = "drop_folder[\(index)]"
       return Self.chosen([
-        (folder.proof != .auto, "\(path).proof", "proof \(folder.proof.rawValue)"),
-        (folder.existing != .import, "\(path).existing", "existing \(folder.existing.rawValue)"),
-        (folder.sidecarWait > .zero, "\(path).sidecar_wait", "waiting for a sidecar"),
         (!folder.prefer.isEmpty, "\(path).prefer", "a preference among containers"),
         (folder.package, "\(path).package", "a directory as one request"),
-        (folder.onSupersede != .hold, "\(path).on_supersede", "\(folder.onSupersede.rawValue)"),
       ])
     }
   }
@@ -52,8 +48,13 @@ extension ConfigurationDraft {
   }
 
   private var otherFeatures: [Feature] {
-    Self.chosen([(library.retention != nil, "library.retention", "deleting by age")])
-      + callbacks.keys.map(\.text).sorted().map { ("callback.\($0)", "a callback") }
+    callbacks.values.sorted { $0.id.text < $1.id.text }.compactMap { callback in
+      switch callback.action {
+      case .exec, .file: nil
+      case .url: ("callback.\(callback.id).url", "a callback by url")
+      case .open: ("callback.\(callback.id).open", "a callback by open")
+      }
+    }
   }
 
   private static func chosen(_ features: [(isAsked: Bool, path: String, name: String)]) -> [Feature]

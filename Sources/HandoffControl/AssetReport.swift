@@ -26,6 +26,15 @@ package struct AssetReport: Codable, Sendable {
     package var size: Int64
   }
 
+  /// A person's decision to take what the checks did not pass.
+  package struct AcceptanceReport: Codable, Sendable {
+    package var at: Timestamp
+    /// The user id of who asked.
+    @OrNull package var user: UInt32?
+    /// What the checks said.
+    package var findings: String
+  }
+
   package var localIdentifier: LocalIdentifier
   package var sha256: ContentDigest
   package var size: Int64
@@ -42,6 +51,9 @@ package struct AssetReport: Codable, Sendable {
   @OrNull package var supersedes: LocalIdentifier?
   @OrNull package var supersededBy: LocalIdentifier?
   package var renditions: [Rendition] = []
+  /// It was imported with `--accept-incomplete`, and the checks did not pass.
+  package var acceptedIncomplete: Bool
+  @OrNull package var acceptance: AcceptanceReport?
 
   package init(_ asset: Asset) {
     localIdentifier = asset.localIdentifier
@@ -66,6 +78,10 @@ package struct AssetReport: Codable, Sendable {
     }
     supersedes = asset.supersedes
     supersededBy = asset.supersededBy
+    acceptedIncomplete = asset.acceptance != nil
+    acceptance = asset.acceptance.map {
+      AcceptanceReport(at: $0.at, user: $0.by, findings: $0.findings)
+    }
   }
 
   private enum CodingKeys: String, CodingKey {
@@ -85,5 +101,7 @@ package struct AssetReport: Codable, Sendable {
     case supersedes
     case supersededBy = "superseded_by"
     case renditions
+    case acceptedIncomplete = "accepted_incomplete"
+    case acceptance
   }
 }

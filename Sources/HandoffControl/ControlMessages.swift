@@ -10,7 +10,27 @@ package enum ControlMethod: String, Sendable, CaseIterable {
   case wait
   case cancel
   case retry
+  /// Judges a file again; with the parameters and the answer of `why`.
+  case retryFile = "retry_file"
   case adopt
+  case delete
+}
+
+/// The parameters of `delete`: one asset.
+package struct DeleteParameters: Codable, Sendable {
+  package var localIdentifier: LocalIdentifier
+  /// Also where it has open handoffs.
+  package var force: Bool
+
+  package init(localIdentifier: LocalIdentifier, force: Bool) {
+    self.localIdentifier = localIdentifier
+    self.force = force
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case localIdentifier = "local_identifier"
+    case force
+  }
 }
 
 /// The parameters of `why`: a path, absolute.

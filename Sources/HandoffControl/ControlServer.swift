@@ -4,11 +4,25 @@ import HandoffWire
 import LinuxSystem
 package import Paths
 
+/// Who is at the other end of a control connection.
+package struct ControlPeer: Hashable, Sendable {
+  /// The user id; nil where the kernel did not tell it.
+  package let user: UInt32?
+
+  package init(user: UInt32?) {
+    self.user = user
+  }
+}
+
 /// Serves the control socket: any number of connections, each with any number of questions.
 package struct ControlServer: Sendable {
   /// Answers one question.
   package typealias Answer =
-    @Sendable (_ method: ControlMethod, _ parameters: JSONValue?) async throws -> JSONValue
+    @Sendable (
+      _ method: ControlMethod,
+      _ parameters: JSONValue?,
+      _ peer: ControlPeer
+    ) async throws -> JSONValue
 
   /// The longest answer, in bytes: a list of everything that is held may be long.
   package static let maximumAnswer = 64 << 20
@@ -35,7 +49,12 @@ package struct ControlServer: Sendable {
   }
 
   private func serve(_ connection: FileDescriptor) async {
-    let peer = RPCPeer(socket: connection, limit: Self.maximumAnswer, handler: handle)
+    let asker = asker(connection)
+    let peer = RPCPeer(socket: connection, limit: Self.maximumAnswer) {
+      name,
+      parameters throws(RPCMessage.Failure) in
+      try await handle(name, parameters, asker)
+    }
     do {
       try await peer.run()
     } catch is CancellationError {
@@ -45,14 +64,23 @@ package struct ControlServer: Sendable {
     }
   }
 
-  @Sendable
+  private func asker(_ connection: FileDescriptor) -> ControlPeer {
+    do {
+      return ControlPeer(user: try UnixSocket.peerUser(connection))
+    } catch {
+      logger.warning("The kernel does not tell who asks", [.error: "\(error)"])
+      return ControlPeer(user: nil)
+    }
+  }
+
   private func handle(
     _ name: String,
-    _ parameters: JSONValue?
+    _ parameters: JSONValue?,
+    _ asker: ControlPeer
   ) async throws(RPCMessage.Failure) -> JSONValue {
     guard let method = ControlMethod(rawValue: name) else { throw .unsupported(name) }
     do {
-      return try await answer(method, parameters)
+      return try await answer(method, parameters, asker)
     } catch let error as ControlError {
       throw RPCMessage.Failure(code: error.code.rawValue, message: error.message)
     } catch let error as ProtocolError {

@@ -56,6 +56,8 @@ package struct HandoffReport: Codable, Sendable {
   @OrNull package var finishedAt: Timestamp?
   package var lateResults: Int
   package var origin: Origin
+  /// What its sender was told, or is to be told; only where one handoff is shown.
+  package var notices: [NoticeReport]?
 
   package init(_ handoff: Handoff) {
     id = handoff.id.description
@@ -110,5 +112,6 @@ package struct HandoffReport: Codable, Sendable {
     case finishedAt = "finished_at"
     case lateResults = "late_results"
     case origin
+    case notices
   }
 }

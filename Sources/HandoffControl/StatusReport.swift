@@ -85,8 +85,12 @@ package struct StatusReport: Codable, Sendable {
   package var candidates: [WhyReport]
   package var destinations: [Destination]
   package var counts: [String: Int]
-  /// Handoffs that wait for a person.
-  package var needsPerson: [HandoffReport]
+  /// Handoffs that wait for a person, and notices that were given up.
+  package var needsPerson: [NeedsPerson]
+  /// The oldest notices that wait for their next try.
+  package var notices: [NoticeReport]
+  /// Originals that stay, since a handoff of theirs did not succeed or they could not be touched.
+  package var originals: [OriginalReport] = []
 
   package init(
     version: String,
@@ -95,7 +99,8 @@ package struct StatusReport: Codable, Sendable {
     candidates: [WhyReport],
     destinations: [Destination],
     counts: [String: Int],
-    needsPerson: [HandoffReport]
+    needsPerson: [NeedsPerson],
+    notices: [NoticeReport]
   ) {
     self.version = version
     self.pid = pid
@@ -104,6 +109,7 @@ package struct StatusReport: Codable, Sendable {
     self.destinations = destinations
     self.counts = counts
     self.needsPerson = needsPerson
+    self.notices = notices
   }
 
   private enum CodingKeys: String, CodingKey {
@@ -114,5 +120,7 @@ package struct StatusReport: Codable, Sendable {
     case destinations
     case counts
     case needsPerson = "needs_person"
+    case originals
+    case notices
   }
 }

@@ -10,6 +10,8 @@ package struct WhyReport: Codable, Sendable {
   package var state: String
   /// Why it stands there, in one sentence.
   @OrNull package var reason: String?
+  /// When something happens to it by itself.
+  @OrNull package var until: Timestamp?
   package var evidence: [Evidence]
   @OrNull package var localIdentifier: LocalIdentifier?
 
@@ -17,6 +19,7 @@ package struct WhyReport: Codable, Sendable {
     _ path: BytePath,
     state: String,
     reason: String? = nil,
+    until: Timestamp? = nil,
     evidence: [Evidence] = [],
     localIdentifier: LocalIdentifier? = nil
   ) {
@@ -25,6 +28,7 @@ package struct WhyReport: Codable, Sendable {
     self.pathBytes = report.pathBytes
     self.state = state
     self.reason = reason
+    self.until = until
     self.evidence = evidence
     self.localIdentifier = localIdentifier
   }
@@ -34,6 +38,7 @@ package struct WhyReport: Codable, Sendable {
     case pathBytes = "path_bytes"
     case state
     case reason
+    case until
     case evidence
     case localIdentifier = "local_identifier"
   }

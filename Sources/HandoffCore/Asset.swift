@@ -21,6 +21,8 @@ package struct Asset: Hashable, Sendable, Codable {
   package var sources: [Sighting]
   package var supersedes: LocalIdentifier?
   package var supersededBy: LocalIdentifier?
+  /// Nil for an asset whose export passed every check.
+  package var acceptance: Acceptance?
 
   package init(
     digest: ContentDigest,
@@ -36,6 +38,21 @@ package struct Asset: Hashable, Sendable, Codable {
     self.importedAt = importedAt
     self.status = .present
     self.sources = sources
+  }
+}
+
+/// A person's decision to take a file that the checks did not pass.
+package struct Acceptance: Hashable, Sendable, Codable {
+  package var at: Timestamp
+  /// The user id of the process that asked; nil where it could not be told.
+  package var by: UInt32?
+  /// What the checks said, in one sentence.
+  package var findings: String
+
+  package init(at: Timestamp, by: UInt32?, findings: String) {
+    self.at = at
+    self.by = by
+    self.findings = findings
   }
 }
 

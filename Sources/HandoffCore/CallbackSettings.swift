@@ -11,7 +11,7 @@ package struct CallbackSettings: Hashable, Sendable {
     case url(String)
     /// A URL of the sender's own scheme, opened with the notice as query members.
     case open(String)
-    /// Absolute; a file in which a line is added for each notice.
+    /// Absolute; a file in which a line is added for each notice, or a folder that gets a file for each.
     case file(BytePath)
   }
 

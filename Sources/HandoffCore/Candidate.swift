@@ -20,6 +20,10 @@ struct Candidate: Sendable {
     case importing
     /// For another import, or for what the import needs first.
     case postponed(CandidateState, String)
+    /// For what its folder's `proof` asks for.
+    case unproven(String)
+    /// For a person or its next change: it was there before its folder was seen.
+    case existing
     /// No export by its name: only its vanishing matters.
     case misnamed(String)
     /// No export by its kind.
@@ -43,10 +47,19 @@ struct Candidate: Sendable {
     }
   }
 
+  /// Why a file that was there before is left alone.
+  static let existingReason =
+    "it was there when the folder was first seen (existing = \"ignore\"); `handoff retry` imports it"
+
   let folder: Int
   var stage = Stage.quiet
   /// When the stage began.
   var since: Timestamp
+  /// When something happens by itself, for people; nil if only a change goes on.
+  var until: Timestamp?
+  /// When it was first seen under its name.
+  let seenAt: Timestamp
+  var origin = Origin.listed
   /// The last event, on the tracker's clock.
   var lastEvent: Duration
   var lastEventTime: Timestamp
@@ -56,15 +69,25 @@ struct Candidate: Sendable {
   var isDirty = false
   /// It went away while it was examined or imported, and has not come back.
   var isGone = false
+  /// It lies there since before its folder was seen, and has not changed since.
+  var isExisting = false
+  /// What lies beside it has changed while it was examined or imported.
+  var isReconsidered = false
+  /// It was refused since the last change: another look that finds the same does not begin anew.
+  var wasRefused = false
   /// As a listing or a look found it last.
   var identity: FileIdentity?
   var look: Look?
+  /// What lay beside it at the last look.
+  var claim: ContentChecksum?
+  var disproof: Disproof?
   /// The checks of the last look.
   var evidence: [Evidence] = []
   /// Since the last change, for growing waits.
   var failedOpenings = 0
   var failedProbes = 0
   var failedImports = 0
+  var slowLooks = 0
   /// When to go on, on the tracker's clock; nil: only a change goes on.
   var wake: Duration?
   /// The earliest entry that the heap has for it.
@@ -78,6 +101,7 @@ struct Candidate: Sendable {
     self.folder = folder
     self.round = round
     self.since = moment.time
+    self.seenAt = moment.time
     self.lastEvent = moment.elapsed
     self.lastEventTime = moment.time
   }
@@ -86,7 +110,7 @@ struct Candidate: Sendable {
     switch stage {
     case .examining, .importing: true
     case .quiet, .openForWriting, .unreadable, .incomplete, .confirming, .unprobed, .postponed,
-      .misnamed, .irregular, .refused:
+      .unproven, .existing, .misnamed, .irregular, .refused:
       false
     }
   }
@@ -94,7 +118,7 @@ struct Candidate: Sendable {
   /// State and reason as others see them; nil while a look is being taken, which changes nothing yet.
   var shown: (state: CandidateState, reason: String?)? {
     switch stage {
-    case .quiet: (.waitingQuiet, nil)
+    case .quiet: isExisting ? nil : (.waitingQuiet, nil)
     case .examining: nil
     case .openForWriting(let reason): (.openForWriting, reason)
     case .unreadable(let reason): (.unreadable, reason)
@@ -102,6 +126,8 @@ struct Candidate: Sendable {
     case .confirming(let reason), .unprobed(let reason): (.waitingQuiet, reason)
     case .importing: (.importing, nil)
     case .postponed(let state, let reason): (state, reason)
+    case .unproven(let reason): (.waitingProof, reason)
+    case .existing: (.ignored, Self.existingReason)
     case .misnamed(let reason), .irregular(let reason): (.ignored, reason)
     case .refused(let reason): (.refused, reason)
     }
@@ -111,16 +137,28 @@ struct Candidate: Sendable {
     if !isSame(stage) { since = moment.time }
     self.stage = stage
     self.wake = wake
+    until = wake.map { moment.time.advanced(by: $0 - moment.elapsed) }
+  }
+
+  /// Waits for what lies beside it, unless that has changed meanwhile: then it is looked at again at once.
+  mutating func hold(_ stage: Stage, wake: Duration?, at moment: SettleTracker.Moment) {
+    enter(stage, wake: isReconsidered ? moment.elapsed : wake, at: moment)
+    isReconsidered = false
   }
 
   /// Begins the quiet period anew; what was found before no longer counts.
   mutating func restart(_ rules: SettleTracker.Rules, at moment: SettleTracker.Moment) {
     isDirty = false
+    isExisting = false
+    isReconsidered = false
+    wasRefused = false
     failedOpenings = 0
     failedProbes = 0
     failedImports = 0
+    slowLooks = 0
     look = nil
-    evidence = []
+    // An event says nothing of whether it can still be read; everything else is open again.
+    evidence.removeAll { $0.check != .readable }
     let quiet = isClosed ? rules.quiet : max(rules.quiet, rules.unclosedQuiet)
     enter(.quiet, wake: lastEvent + quiet, at: moment)
   }
@@ -129,7 +167,7 @@ struct Candidate: Sendable {
     switch (stage, other) {
     case (.openForWriting, .openForWriting), (.unreadable, .unreadable),
       (.incomplete, .incomplete), (.confirming, .confirming), (.unprobed, .unprobed),
-      (.postponed, .postponed), (.refused, .refused):
+      (.postponed, .postponed), (.unproven, .unproven), (.refused, .refused):
       true
     default:
       false
@@ -142,10 +180,15 @@ struct Candidate: Sendable {
     evidence = checks.map { check in
       var check = check
       let same = earlier.first {
-        $0.check == check.check && $0.passed == check.passed && $0.detail == check.detail
+        $0.check == check.check && $0.passed == check.passed && $0.pending == check.pending
       }
       check.since = same?.since ?? check.since ?? time
       return check
     }
+  }
+
+  /// Puts one check in place of what was found of it before.
+  mutating func record(_ check: Evidence, at time: Timestamp) {
+    record(evidence.filter { $0.check != check.check } + [check], at: time)
   }
 }

@@ -4,12 +4,21 @@ package import Paths
 extension Candidate {
   /// The checks that come before the one that decides.
   func checks(readable problem: String? = nil) -> [Evidence] {
-    let name = Evidence(.name, passed: true, "the name may be an export's", since: lastEventTime)
-    let quiet = Evidence(.quiet, passed: true, "no event since then", since: lastEventTime)
     let readable =
       problem.map { Evidence(.readable, passed: false, $0) }
       ?? Evidence(.readable, passed: true, "a regular file that can be read")
-    return [name, quiet, readable]
+    return firstChecks(isQuiet: true) + [readable]
+  }
+
+  /// The checks that need no look.
+  private func firstChecks(isQuiet: Bool) -> [Evidence] {
+    let name = Evidence(.name, passed: true, "the name may be an export's", since: seenAt)
+    let detail =
+      isQuiet
+      ? "no event since then"
+      : "something happened to it"
+        + (until.map { ": quiet until \($0.rfc3339) is waited for" } ?? "")
+    return [name, Evidence(.quiet, passed: isQuiet, detail, since: lastEventTime)]
   }
 
   func writerEvidence(_ proof: CandidateFinding.WriterProof) -> Evidence {
@@ -21,20 +30,35 @@ extension Candidate {
     }
   }
 
-  /// The evidence as it is now.
-  var presentEvidence: [Evidence] {
+  /// The evidence as it is now: what was found, then what is still to be checked.
+  func presentEvidence(_ rules: SettleTracker.Rules) -> [Evidence] {
+    let found: [Evidence]
     switch stage {
     case .misnamed(let reason):
-      [Evidence(.name, passed: false, reason, since: since)]
+      return [Evidence(.name, passed: false, reason, since: since)]
+    case .existing:
+      return [Evidence(.arrival, passed: false, Self.existingReason, since: since)]
+    case .irregular:
+      return evidence
     case .quiet:
-      [
-        Evidence(.name, passed: true, "the name may be an export's", since: lastEventTime),
-        Evidence(.quiet, passed: false, "something happened to it", since: lastEventTime),
-      ]
+      found = firstChecks(isQuiet: false)
     case .examining, .openForWriting, .unreadable, .incomplete, .confirming, .unprobed, .importing,
-      .postponed, .irregular, .refused:
-      evidence
+      .postponed, .unproven, .refused:
+      // Before the end of the first look there is only what needs none.
+      found = evidence.contains { $0.check == .name } ? evidence : firstChecks(isQuiet: true)
     }
+    return found + pendingChecks(after: found, rules)
+  }
+
+  private func pendingChecks(after found: [Evidence], _ rules: SettleTracker.Rules) -> [Evidence] {
+    let made = Set(found.map(\.check))
+    var open: [Evidence.Check] = [.readable, .noWriter]
+    if made.isDisjoint(with: ProbeVerdict.containerChecks + [.probe]) {
+      open += ProbeVerdict.containerChecks
+    }
+    if rules.proof != .auto { open.append(.proof) }
+    if rules.sidecarWait > .zero { open.append(.sidecar) }
+    return open.filter { !made.contains($0) }.map { .pending($0, since: lastEventTime) }
   }
 }
 
@@ -67,7 +91,8 @@ extension SettleTracker {
       folder: folders[candidate.folder].path,
       state: state,
       reason: reason,
-      evidence: candidate.presentEvidence
+      until: candidate.until,
+      evidence: candidate.presentEvidence(folders[candidate.folder].rules)
     )
   }
 }

@@ -13,8 +13,10 @@ package enum CandidateFinding: Hashable, Sendable {
   case openForWriting(String)
   /// The ledger has this file with this content already.
   case known(LocalIdentifier, FileIdentity)
+  /// It was there before its folder was first seen, and the ledger does not have it: left alone.
+  case existing
   /// It was probed (an empty file counts as an incomplete one).
-  case judged(ProbeVerdict, FileIdentity, WriterProof)
+  case judged(ProbeVerdict, FileIdentity, WriterProof, ProofFinding = .notAsked)
 
   /// How it is known that nobody still writes.
   package enum WriterProof: Hashable, Sendable {

@@ -10,17 +10,29 @@ extension Candidate {
     _ rules: SettleTracker.Rules,
     at moment: SettleTracker.Moment
   ) {
-    if case .misnamed = stage { return }
+    if case .misnamed = stage {
+      if case .listed(let listed) = observation { identity = listed }
+      return
+    }
     switch observation {
     case .changed(let closed):
       isClosed = closed
+      origin.take(closed: closed)
+      happened(rules, at: moment)
+    case .renamed(let closedSince):
+      isClosed = true
+      origin = closedSince ? .renamedAndClosed : .renamed
       happened(rules, at: moment)
     case .attributes:
       happened(rules, at: moment)
     case .listed(let listed):
       defer { identity = listed }
       if case .irregular = stage { return happened(rules, at: moment) }
-      if let identity, identity != listed { happened(rules, at: moment) }
+      if let identity, identity != listed {
+        // It has changed and no event was seen: nor would a rename have been.
+        if !identity.hasSameContent(as: listed) { origin = .listed }
+        happened(rules, at: moment)
+      }
     case .irregular(let reason):
       guard !isInFlight else { return }
       evidence = [Evidence(.readable, passed: false, reason, since: moment.time)]
@@ -62,8 +74,10 @@ extension Candidate {
       record(checks() + [writer], at: moment.time)
       let wait = Self.wait(after: &failedOpenings, from: .milliseconds(250), to: .seconds(5))
       enter(.openForWriting(reason), wake: moment.elapsed + wait, at: moment)
-    case .judged(let verdict, let identity, let proof):
-      judge(verdict, identity, proof, rules, at: moment)
+    case .existing:
+      enter(.existing, wake: nil, at: moment)
+    case .judged(let verdict, let identity, let proof, let beside):
+      judge(verdict, identity, proof, beside, rules, at: moment)
     case .gone, .known:
       // Both end the candidate; the tracker does that.
       return
@@ -74,61 +88,101 @@ extension Candidate {
     _ verdict: ProbeVerdict,
     _ found: FileIdentity,
     _ proof: CandidateFinding.WriterProof,
+    _ beside: ProofFinding,
     _ rules: SettleTracker.Rules,
     at moment: SettleTracker.Moment
   ) {
+    // It changed without an event since it was refused.
+    if let identity, identity != found { wasRefused = false }
     identity = found
-    record(checks() + [writerEvidence(proof)] + verdict.evidence, at: moment.time)
+    let isProvable = verdict.judgement == .complete
+    let standing = standing(beside, found, isProvable: isProvable, rules)
+    let checks = checks() + [writerEvidence(proof)] + verdict.evidence
+    record(checks + [evidence(of: standing)].compactMap(\.self), at: moment.time)
     let reason = verdict.reason ?? "the probe gave no reason"
     switch verdict.judgement {
     case .complete, .notProvable:
-      settle(verdict, found, proof, rules, at: moment)
-    case .incomplete:
-      enter(.incomplete(reason), wake: moment.elapsed + rules.giveUp, at: moment)
-    case .unsuitable:
+      settle(verdict, found, proof, standing, rules, at: moment)
+    case .incomplete, .unsuitable:
+      guard !wasRefused else { return refuse(reason, rules, at: moment) }
       // A file that is half written can look like no video: it gets a little time.
-      let end = max(lastEvent + min(rules.giveUp, rules.longQuiet), moment.elapsed)
+      let end =
+        verdict.judgement == .incomplete
+        ? moment.elapsed + rules.giveUp
+        : max(lastEvent + min(rules.giveUp, rules.longQuiet), moment.elapsed)
       enter(.incomplete(reason), wake: end, at: moment)
     case .failed:
-      let wait = Self.wait(after: &failedProbes, from: .seconds(1), to: .seconds(600))
-      let wake = moment.elapsed + wait
-      if failedProbes < Self.probeTries {
-        enter(.unprobed("the probe gave no verdict: \(reason)"), wake: wake, at: moment)
-      } else {
-        enter(.refused("the probe gave no verdict: \(reason)"), wake: wake, at: moment)
-      }
+      let text = "the probe gave no verdict: \(reason)"
+      guard failedProbes + 1 < Self.probeTries else { return refuse(text, rules, at: moment) }
+      let wait = Self.wait(after: &failedProbes, from: .seconds(1), to: .seconds(60))
+      enter(.unprobed(text), wake: moment.elapsed + wait, at: moment)
     }
   }
 
-  /// A whole file: imported now, or after a longer quiet, or after a second equal look.
+  /// Lists it as refused: judged again when it changes, and rarely without, for the cause may have been
+  /// one that no event tells of.
+  mutating func refuse(
+    _ reason: String,
+    _ rules: SettleTracker.Rules,
+    at moment: SettleTracker.Moment
+  ) {
+    wasRefused = true
+    enter(.refused(reason), wake: moment.elapsed + slowWait(rules), at: moment)
+  }
+
+  private mutating func slowWait(_ rules: SettleTracker.Rules) -> Duration {
+    Self.wait(
+      after: &slowLooks,
+      from: rules.slowRetry.lowerBound,
+      to: rules.slowRetry.upperBound
+    )
+  }
+
+  /// A whole file: imported now, or after a longer quiet, a second equal look, or a proof.
   private mutating func settle(
     _ verdict: ProbeVerdict,
     _ found: FileIdentity,
     _ proof: CandidateFinding.WriterProof,
+    _ standing: ProofStanding,
     _ rules: SettleTracker.Rules,
     at moment: SettleTracker.Moment
   ) {
-    let isProvable = verdict.judgement == .complete
-    let wake: Duration
-    let reason: String
+    // Kept from the first of equal looks on.
+    let first = look.flatMap { $0.identity == found ? $0.at : nil } ?? moment.elapsed
+    if first == moment.elapsed {
+      look = Look(identity: found, verdict: verdict, at: moment.elapsed)
+    }
+    claim = nil
+    if case .claimed(let checksum) = standing { claim = checksum }
+    if case .missing(let reason) = standing {
+      return hold(.unproven(reason), wake: moment.elapsed + besideWait(rules), at: moment)
+    }
+    let isProvable = verdict.judgement == .complete || standing.isEnough
+    var wake: Duration
+    var stage: Stage
     switch proof {
     case .lease:
       wake = isProvable ? moment.elapsed : lastEvent + max(rules.quiet, rules.longQuiet)
-      reason = "the format declares no end: a longer quiet is waited for"
+      stage = .confirming("the format declares no end: a longer quiet is waited for")
     case .looks:
-      let first = look?.identity == found ? look?.at : nil
-      wake = (first ?? moment.elapsed) + rules.pause(isProvable: isProvable)
-      reason = "no lease can be had: two equal looks are waited for"
-      // Kept from the first of the equal looks on.
-      if first == nil { look = Look(identity: found, verdict: verdict, at: moment.elapsed) }
+      wake = first + rules.pause(isProvable: isProvable)
+      stage = .confirming("no lease can be had: two equal looks are waited for")
+    }
+    if case .replaced(let reason, let pause) = standing, first + pause > wake {
+      wake = first + pause
+      stage = .unproven(reason)
     }
     if wake <= moment.elapsed {
+      isReconsidered = false
       return enter(.importing, wake: nil, at: moment)
     }
-    if case .lease = proof {
-      look = Look(identity: found, verdict: verdict, at: moment.elapsed)
-    }
-    enter(.confirming(reason), wake: wake, at: moment)
+    enter(stage, wake: wake, at: moment)
+  }
+
+  /// Until another look at what lies beside it, should no event tell of its coming.
+  private mutating func besideWait(_ rules: SettleTracker.Rules) -> Duration {
+    let first = min(.seconds(60), rules.slowRetry.lowerBound)
+    return Self.wait(after: &slowLooks, from: first, to: rules.slowRetry.lowerBound)
   }
 
   mutating func take(
@@ -150,10 +204,18 @@ extension Candidate {
         let wait = Self.wait(after: &failedImports, from: .seconds(1), to: .seconds(60))
         enter(.postponed(state, reason), wake: moment.elapsed + wait, at: moment)
       } else {
-        enter(.refused(reason), wake: nil, at: moment)
+        refuse(reason, rules, at: moment)
       }
+    case .held(let reason, .waitingProof, _):
+      record(Evidence(.proof, passed: false, reason), at: moment.time)
+      if let identity, let claim { disproof = Disproof(identity, claim, reason) }
+      hold(.unproven(reason), wake: moment.elapsed + besideWait(rules), at: moment)
     case .held(let reason, let state, let limit):
-      enter(.postponed(state, reason), wake: limit.map { moment.elapsed + $0 }, at: moment)
+      if state == .waitingSidecar {
+        record(Evidence(.sidecar, passed: false, reason), at: moment.time)
+      }
+      let wait = limit ?? besideWait(rules)
+      hold(.postponed(state, reason), wake: moment.elapsed + wait, at: moment)
     }
   }
 

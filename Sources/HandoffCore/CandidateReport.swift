@@ -10,6 +10,8 @@ package struct CandidateReport: Hashable, Sendable {
   package var state: CandidateState
   /// Why it is in this state, in one sentence; nil where the state says it all.
   package var reason: String?
+  /// When something happens by itself: another look, another try, or giving up.
+  package var until: Timestamp?
   package var evidence: [Evidence]
   package var localIdentifier: LocalIdentifier?
 
@@ -18,6 +20,7 @@ package struct CandidateReport: Hashable, Sendable {
     folder: BytePath,
     state: CandidateState,
     reason: String? = nil,
+    until: Timestamp? = nil,
     evidence: [Evidence] = [],
     localIdentifier: LocalIdentifier? = nil
   ) {
@@ -25,6 +28,7 @@ package struct CandidateReport: Hashable, Sendable {
     self.folder = folder
     self.state = state
     self.reason = reason
+    self.until = until
     self.evidence = evidence
     self.localIdentifier = localIdentifier
   }

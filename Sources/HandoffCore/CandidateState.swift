@@ -14,7 +14,7 @@ package enum CandidateState: String, Hashable, Sendable, Codable, CaseIterable {
   case noSpace = "no_space"
   /// It cannot be opened.
   case unreadable
-  /// No export by its name or kind.
+  /// No export by its name or kind, or one that was there before and is not wanted.
   case ignored
   /// Looked at and turned down with a reason; judged again when it changes.
   case refused

@@ -6,6 +6,8 @@ package struct Evidence: Hashable, Sendable, Codable {
   package enum Check: String, Hashable, Sendable, Codable {
     /// The name is not a temporary or ignored one.
     case name
+    /// It came after its folder was seen for the first time.
+    case arrival
     /// It is a regular file that can be read.
     case readable
     /// No event for the quiet period.
@@ -26,6 +28,10 @@ package struct Evidence: Hashable, Sendable, Codable {
     case video
     /// The probe itself worked.
     case probe
+    /// What the folder's `proof` asks for is there.
+    case proof
+    /// Its sidecar is there and valid, or is no longer waited for.
+    case sidecar
   }
 
   package var check: Check
@@ -34,12 +40,25 @@ package struct Evidence: Hashable, Sendable, Codable {
   package var detail: String
   /// Since when it has been so; set where the evidence is kept.
   package var since: Timestamp?
+  /// True for a check that is still to be made, which counts as not passed; else absent.
+  package var pending: Bool?
 
   package init(_ check: Check, passed: Bool, _ detail: String, since: Timestamp? = nil) {
     self.check = check
     self.passed = passed
     self.detail = detail
     self.since = since
+  }
+
+  /// A check that is still to be made.
+  package static func pending(
+    _ check: Check,
+    _ detail: String = "not yet checked",
+    since: Timestamp
+  ) -> Evidence {
+    var evidence = Evidence(check, passed: false, detail, since: since)
+    evidence.pending = true
+    return evidence
   }
 }
 
@@ -72,4 +91,9 @@ package struct ProbeVerdict: Hashable, Sendable, Codable {
 
   /// The first check that did not pass, in words; nil if all passed.
   package var reason: String? { evidence.first { !$0.passed }?.detail }
+
+  /// The checks of a container, in the order in which they are made.
+  package static let containerChecks: [Evidence.Check] = [
+    .structure, .index, .packets, .holes, .encryption, .video,
+  ]
 }

@@ -1,3 +1,6 @@
+package import HandoffProtocol
+import Paths
+
 extension SettleTracker {
   /// How long what is waited for.
   package struct Rules: Sendable {
@@ -15,6 +18,15 @@ extension SettleTracker {
     package var giveUp: Duration
     /// The folder's own patterns.
     package var ignore: [ShellPattern]
+    /// What else has to be there before a file counts as finished.
+    package var proof = DropFolderSettings.Proof.auto
+    /// How long an export waits for its sidecar after its last event.
+    package var sidecarWait: Duration = .zero
+    /// What has not changed since this moment is left alone; nil where everything is taken.
+    package var ignoredUpTo: Timestamp?
+    /// The first and the longest wait for another look at what only a change should make better: the
+    /// cause may have been outside the file, where no event tells of its end.
+    package var slowRetry: ClosedRange<Duration> = .seconds(600)...(.seconds(21_600))
 
     package init(
       quiet: Duration,
@@ -28,13 +40,25 @@ extension SettleTracker {
       self.ignore = ignore
     }
 
-    package init(_ settings: DropFolderSettings) {
+    /// - Parameter firstSeen: when the folder was seen for the first time.
+    package init(_ settings: DropFolderSettings, firstSeen: Timestamp? = nil) {
       self.init(
         quiet: settings.quiet,
         quietPoll: settings.quietPoll,
         giveUp: settings.giveUp,
         ignore: settings.ignore.map(ShellPattern.init)
       )
+      proof = settings.proof
+      sidecarWait = settings.sidecarWait
+      if settings.existing == .ignore { ignoredUpTo = firstSeen }
+    }
+
+    /// It lies there since before the folder was first seen, and such files are not wanted.
+    ///
+    /// The inode's change time decides: nobody can set it.
+    func ignoresExisting(_ identity: FileIdentity) -> Bool {
+      guard let ignoredUpTo else { return false }
+      return identity.changed / 1_000_000 <= ignoredUpTo.milliseconds
     }
 
     /// The least time between two equal looks that stand in for a lease.

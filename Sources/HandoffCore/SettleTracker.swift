@@ -31,12 +31,19 @@ package struct SettleTracker: Sendable {
     package let folder: Int
     /// What the last look found: where the file is still the same, it need not be probed again.
     package let judged: (identity: FileIdentity, verdict: ProbeVerdict)?
+    /// It was there before the folder was first seen: it is only asked whether the ledger has it.
+    package let existing: FileIdentity?
+    /// What is shown of its writers, if it was open for writing at the last look.
+    package let writers: String?
   }
 
   let folders: [Folder]
   var candidates: [BytePath: Candidate] = [:]
   private var heap = DeadlineHeap()
   private var remembered: [UInt64: Remembered] = [:]
+  /// The inodes that were listed under temporary names, in folders that want a rename: where events do
+  /// not tell of one, the inode under its new name does.
+  var scratchNames: [ScratchKey: ScratchName] = [:]
   private var changes: [CandidateChange] = []
 
   /// - Parameter folders: the drop folders' paths and rules; elsewhere they are named by their place here.
@@ -68,7 +75,7 @@ package struct SettleTracker: Sendable {
     round: UInt32,
     at moment: Moment
   ) {
-    if let export = TemporaryNames.export(ofSidecar: path) { reconsider(export, at: moment) }
+    noteBeside(path, observation, at: moment)
     if case .vanished = observation { return vanished(path) }
     if case .listed(let identity) = observation, candidates[path] == nil,
       recalls(path, identity, round: round)
@@ -76,37 +83,38 @@ package struct SettleTracker: Sendable {
       return
     }
     if candidates[path] == nil {
-      candidates[path] = newcomer(path, folder, round, at: moment)
+      candidates[path] = newcomer(path, folder, round, observation, at: moment)
     }
     let rules = folders[folder].rules
     update(path) { candidate in
       candidate.round = round
       candidate.take(observation, rules, at: moment)
     }
+    noteScratchName(path)
   }
 
   private func newcomer(
     _ path: BytePath,
     _ folder: Int,
     _ round: UInt32,
+    _ observation: CandidateObservation,
     at moment: Moment
   ) -> Candidate {
     var candidate = Candidate(folder: folder, round: round, at: moment)
     let rules = folders[folder].rules
     if let reason = TemporaryNames.reason(for: path.lastComponent, patterns: rules.ignore) {
       candidate.enter(.misnamed(reason), wake: nil, at: moment)
-    } else {
-      candidate.restart(rules, at: moment)
+      return candidate
+    }
+    candidate.restart(rules, at: moment)
+    if case .listed(let identity) = observation {
+      if rules.ignoresExisting(identity) {
+        candidate.isExisting = true
+        candidate.enter(.quiet, wake: moment.elapsed, at: moment)
+      }
+      if wasRenamed(identity) { candidate.origin = .renamed }
     }
     return candidate
-  }
-
-  /// A sidecar has come or changed: what is held for it is looked at again.
-  private mutating func reconsider(_ export: BytePath, at moment: Moment) {
-    update(export) { candidate in
-      guard case .postponed = candidate.stage else { return }
-      candidate.enter(candidate.stage, wake: moment.elapsed, at: moment)
-    }
   }
 
   private mutating func vanished(_ path: BytePath) {
@@ -147,6 +155,7 @@ package struct SettleTracker: Sendable {
   package mutating func suspend(folder: Int) {
     for (path, candidate) in candidates where candidate.folder == folder && !candidate.isInFlight {
       candidates.removeValue(forKey: path)
+      forgetScratchName(path, candidate)
     }
   }
 
@@ -175,6 +184,7 @@ package struct SettleTracker: Sendable {
   /// The looks that are due now, at most as many as asked for; each counts as begun.
   package mutating func due(at moment: Moment, limit: Int) -> [Look] {
     var looks: [Look] = []
+    let rules = folders
     while looks.count < limit, let (path, deadline) = heap.pop(dueAt: moment.elapsed) {
       // An entry that a later one has replaced, or whose candidate is gone.
       guard candidates[path]?.queued == deadline else { continue }
@@ -184,11 +194,9 @@ package struct SettleTracker: Sendable {
           return
         }
         if case .incomplete(let reason) = candidate.stage {
-          candidate.enter(.refused(reason), wake: nil, at: moment)
-          return
+          return candidate.refuse(reason, rules[candidate.folder].rules, at: moment)
         }
-        let judged = candidate.look.map { (identity: $0.identity, verdict: $0.verdict) }
-        looks.append(Look(path: path, folder: candidate.folder, judged: judged))
+        looks.append(candidate.nextLook(path))
         candidate.enter(.examining, wake: nil, at: moment)
       }
     }
@@ -212,7 +220,7 @@ package struct SettleTracker: Sendable {
       remove(path)
     case .known(let identifier, let identity):
       finish(path, candidate, identifier, identity, "the library has it already")
-    case .irregular, .unreadable, .openForWriting, .judged:
+    case .irregular, .unreadable, .openForWriting, .existing, .judged:
       update(path) { $0.take(finding, rules, at: moment) }
     }
     guard case .importing = candidates[path]?.stage else { return .wait }
@@ -227,8 +235,8 @@ package struct SettleTracker: Sendable {
       finish(path, candidate, identifier, candidate.identity, nil)
       guard candidate.isDirty, !candidate.isGone else { return }
       // It changed after it was taken: the next look tells whether its content did.
-      let closed = CandidateObservation.changed(closed: candidate.isClosed)
-      return observe(path, in: candidate.folder, closed, round: candidate.round, at: moment)
+      let change = candidate.lastChange
+      return observe(path, in: candidate.folder, change, round: candidate.round, at: moment)
     }
     if candidate.isGone { return remove(path) }
     update(path) { $0.take(outcome, rules, at: moment) }
@@ -245,7 +253,7 @@ package struct SettleTracker: Sendable {
   // MARK: Keeping
 
   /// Changes a candidate in place, tells its new state, and puts its next moment in the heap.
-  private mutating func update(_ path: BytePath, _ body: (inout Candidate) -> Void) {
+  mutating func update(_ path: BytePath, _ body: (inout Candidate) -> Void) {
     guard let index = candidates.index(forKey: path) else { return }
     body(&candidates.values[index])
     if let wake = candidates.values[index].wake,
@@ -284,6 +292,7 @@ package struct SettleTracker: Sendable {
 
   private mutating func remove(_ path: BytePath) {
     guard let candidate = candidates.removeValue(forKey: path) else { return }
+    forgetScratchName(path, candidate)
     if candidate.announced != nil { tell(path, candidate.folder, .unknown, "the file is gone") }
   }
 
@@ -302,6 +311,11 @@ package struct SettleTracker: Sendable {
       folder: candidate.folder,
       round: candidate.round
     )
+  }
+
+  /// It was imported since the start, and has not changed since.
+  func isImported(_ path: BytePath) -> Bool {
+    candidates[path] == nil && remembered[Self.hash(path)] != nil
   }
 
   private mutating func recalls(

@@ -34,6 +34,7 @@ package struct LogRecord: Hashable, Sendable {
 package enum LogKey: String, Hashable, Sendable, Comparable, CaseIterable {
   case assetID = "asset.id"
   case attempt
+  case callback
   case check
   case count
   case destination
@@ -43,6 +44,7 @@ package enum LogKey: String, Hashable, Sendable, Comparable, CaseIterable {
   case exportPath = "export.path"
   case folder
   case handoffID = "handoff.id"
+  case noticeID = "notice.id"
   case path
   case pid
   case reason

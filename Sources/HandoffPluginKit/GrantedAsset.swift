@@ -24,6 +24,8 @@ public struct GrantedAsset: Sendable {
   public let rotation: Int?
   /// Seconds as played.
   public let duration: Double?
+  /// The newer asset, where the export was exported again since: this one may be out of date.
+  public let supersededBy: LocalIdentifier?
 
   init(_ asset: ResolvedAsset, _ identifier: LocalIdentifier) throws {
     localIdentifier = identifier
@@ -46,5 +48,6 @@ public struct GrantedAsset: Sendable {
     height = asset.height
     rotation = asset.rotation
     duration = asset.duration
+    supersededBy = asset.supersededBy
   }
 }

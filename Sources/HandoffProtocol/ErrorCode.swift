@@ -60,6 +60,8 @@ public struct ErrorCode: Hashable, Sendable, Codable {
   public static let sizeOutOfRange = ErrorCode("size_out_of_range")
   /// No handoff has this state token.
   public static let unknownState = ErrorCode("unknown_state")
+  /// Its export was exported again, and the newer asset is handed off instead.
+  public static let superseded = ErrorCode("superseded")
   /// A kind of media, codec, container or picture size that is not taken.
   public static let unsupportedMedia = ErrorCode("unsupported_media")
   /// The sides have no protocol version in common that can carry this.

@@ -288,6 +288,8 @@ public struct ResolvedAsset: Sendable, Codable {
   public var rotation: Int?
   /// Seconds as played.
   public var duration: Double?
+  /// The newer asset, where the export was exported again since: this one may be out of date.
+  public var supersededBy: LocalIdentifier?
 
   private enum CodingKeys: String, CodingKey {
     case path
@@ -300,6 +302,7 @@ public struct ResolvedAsset: Sendable, Codable {
     case height
     case rotation
     case duration = "duration_s"
+    case supersededBy = "superseded_by"
   }
 
   /// Makes an answer.

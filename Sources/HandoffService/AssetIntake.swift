@@ -10,12 +10,23 @@ struct AssetIntake: Sendable {
   let library: AssetLibrary
   let logger: Logger
 
-  /// The asset with the new sighting beside those that its record already has.
+  /// The asset with the new sighting beside those that its record already has, present from now on
+  /// whatever that says.
+  ///
+  /// Call it, and tell the ledger, in one of the asset's turns (``AssetTurns``).
+  ///
+  /// - Throws: ``LibraryError``; `source_changed` where the object was deleted since the import, which
+  ///   then has to be made again.
   func asset(
     of resource: ImportedResource,
     facts: MediaFacts,
-    seen sighting: Sighting
+    seen sighting: Sighting,
+    acceptance: Acceptance? = nil
   ) async throws(LibraryError) -> Asset {
+    guard try await library.holds(resource.digest) else {
+      let detail = "the library's object was deleted while the export was imported"
+      throw LibraryError(.sourceChanged, sighting.path, detail: detail)
+    }
     var asset = Asset(
       digest: resource.digest,
       size: resource.size,
@@ -25,7 +36,9 @@ struct AssetIntake: Sendable {
     )
     if resource.method == .alreadyPresent {
       asset = try await library.record(of: asset.digest)?.seen(at: sighting) ?? asset
+      asset.status = .present
     }
+    asset.acceptance = asset.acceptance ?? acceptance
     if let damaged = resource.setAside {
       logger.error(
         "A damaged object was set aside and replaced by the export's bytes",

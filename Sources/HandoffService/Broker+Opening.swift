@@ -1,4 +1,5 @@
 import AssetLibrary
+import Callbacks
 import Destinations
 import DropFolders
 package import HandoffConfig
@@ -34,11 +35,13 @@ extension Broker {
     try Directory.create(state.path, permissions: 0o700)
     let lock = try BrokerLock(state)
     let dispatch = DispatchSignals(configuration.destinations.map(\.name))
+    let notices = NoticeSignals(configuration.callbacks.keys)
     let ledger = try await Ledger.open(
       directory: state.path,
       logger: logger,
       now: SystemClock.now,
-      onCommit: { dispatch.signal($0) }
+      onCommit: { dispatch.signal($0) },
+      notices: NoticeRouting(alert: configuration.broker.alert) { notices.signal($0) }
     )
     let hasAssets = try await !ledger.counts().assets.isEmpty
     let library = try await AssetLibrary.open(
@@ -58,6 +61,8 @@ extension Broker {
       probe: MediaProbe(executable: programs.probe, logger: logger),
       leases: try await LeaseKeeper(),
       dispatch: dispatch,
+      notices: notices,
+      callbacks: CallbackHost(programs: programs.folder, environment: environment),
       stop: StopState(),
       host: try await receiverHost(configuration, state, programs, environment, logger),
       logger: logger,

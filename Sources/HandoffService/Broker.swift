@@ -93,6 +93,9 @@ package struct Broker: Sendable {
       group.addTask { try await stop.untilDraining { try await watcher.run() } }
       group.addTask { try await stop.untilDraining { try await server.run() } }
       group.addTask { await stages.expiry.run() }
+      group.addTask { await stages.deletion.run() }
+      group.addTask { await stages.notices.run() }
+      group.addTask { await stages.troubles.run { await watcher.report(for: $0) } }
       for stage in stages.exec { group.addTask { await stage.run() } }
       for stage in stages.plugins { group.addTask { await stage.run() } }
       group.addTask {

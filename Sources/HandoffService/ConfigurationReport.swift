@@ -1,6 +1,8 @@
+import Callbacks
 import Destinations
 package import HandoffConfig
 import HandoffCore
+import HandoffProtocol
 import LinuxSystem
 import Paths
 
@@ -81,6 +83,20 @@ package struct ConfigurationReport: Encodable, Sendable {
       }
       for variable in destination.env where environment[variable] == nil {
         warnings.append("\(name): the environment variable \(variable) is not set")
+      }
+    }
+    let host = CallbackHost(programs: programs.folder, environment: environment)
+    for callback in configuration.callbacks.values.sorted(by: { $0.id.text < $1.id.text }) {
+      switch callback.action {
+      case .exec(let command) where host.program(of: command) == nil:
+        let shown = BytePath(command.first ?? "").displayText
+        warnings.append(
+          "callback \(callback.id): the command \(shown) is not there or not executable"
+        )
+      case .file(let path) where try FileStatus.of(path.parent, following: true) == nil:
+        let shown = path.parent.displayText
+        warnings.append("callback \(callback.id): \(shown) is not there; create it")
+      case .exec, .file, .url, .open: break
       }
     }
     return warnings

@@ -17,32 +17,52 @@ struct ControlQuestions: Sendable {
   let changes: ChangeBroadcast
   let results: ResultStage
   let delivery: DeliveryPreparation
+  let sidecars: SidecarReader
+  let deletion: AssetDeletion
+  let originals: OriginalStage
   let now: @Sendable () -> Timestamp
 
-  func answer(_ method: ControlMethod, _ parameters: JSONValue?) async throws -> JSONValue {
+  func answer(
+    _ method: ControlMethod,
+    _ parameters: JSONValue?,
+    from peer: ControlPeer
+  ) async throws -> JSONValue {
     switch method {
     case .status: try WireCoder.value(try await status())
     case .why:
       try WireCoder.value(try await why(WireCoder.document(WhyParameters.self, from: parameters)))
     case .importFile:
       try WireCoder.value(
-        try await handImport.run(WireCoder.document(ImportParameters.self, from: parameters))
+        try await handImport.run(
+          WireCoder.document(ImportParameters.self, from: parameters),
+          from: peer
+        )
       )
     case .send:
       try WireCoder.value(try await send(WireCoder.document(SendParameters.self, from: parameters)))
     case .wait:
       try WireCoder.value(try await wait(WireCoder.document(WaitParameters.self, from: parameters)))
-    case .cancel: try await decide(parameters, ledger.cancel)
-    case .retry: try await decide(parameters, ledger.retry)
+    case .cancel: try await decide(parameters, ledger.cancel, ledger.dismiss)
+    case .retry: try await decide(parameters, ledger.retry, ledger.retry)
+    case .retryFile:
+      try WireCoder.value(
+        try await judgeAgain(WireCoder.document(WhyParameters.self, from: parameters))
+      )
     case .adopt: try await decide(parameters, ledger.adopt)
+    case .delete: try await delete(parameters, from: peer)
     }
   }
 
   private func why(_ parameters: WhyParameters) async throws -> WhyReport {
     for path in [parameters.path, resolved(parameters.path)] {
-      if let report = await watcher.report(for: path) { return WhyReport(report) }
+      if let report = await watcher.explained(path) { return WhyReport(report) }
       if let identifier = try await ledger.identifier(lastSightedAt: path) {
-        return WhyReport(path, state: "imported", localIdentifier: identifier)
+        return WhyReport(
+          path,
+          state: "imported",
+          reason: try await imported(path, as: identifier),
+          localIdentifier: identifier
+        )
       }
     }
     let isInside = configuration.dropFolders.contains { parameters.path.isInside($0.path) }
@@ -53,6 +73,15 @@ struct ControlQuestions: Sendable {
     )
   }
 
+  /// What there is to say of a file that the ledger has; nil where nothing is.
+  private func imported(
+    _ path: BytePath,
+    as identifier: LocalIdentifier
+  ) async throws -> String? {
+    if let reason = try await lateSidecar(beside: path) { return reason }
+    return try await reason(ofOriginal: path, of: identifier)
+  }
+
   private func status() async throws -> StatusReport {
     let counts = try await ledger.counts()
     let waiting = try await ledger.handoffs(status: .pending)
@@ -60,8 +89,13 @@ struct ControlQuestions: Sendable {
     for status in [HandoffStatus.outcomeUnknown, .needsUser] {
       needsPerson += try await ledger.handoffs(status: status, limit: 100)
     }
-    let candidates = await watcher.candidates()
-    return StatusReport(
+    let failed = try await ledger.notices(.failed, limit: 100)
+    var shown = counts.shown
+    for (state, count) in try await ledger.countUndelivered() {
+      shown["notices.\(state.rawValue)"] = count
+    }
+    let candidates = await watcher.explainedCandidates()
+    var report = StatusReport(
       version: Version.text,
       pid: getpid(),
       folders: await watcher.folders().map(StatusReport.Folder.init),
@@ -77,9 +111,13 @@ struct ControlQuestions: Sendable {
           detail: shown.detail
         )
       },
-      counts: counts.shown,
-      needsPerson: needsPerson.map(HandoffReport.init)
+      counts: shown,
+      needsPerson: needsPerson.map { .handoff(HandoffReport($0)) }
+        + failed.map { .notice(NoticeReport($0)) },
+      notices: try await ledger.notices(.pending, limit: 100).map(NoticeReport.init)
     )
+    report.originals = try await stayingOriginals()
+    return report
   }
 
   private func wait(_ parameters: WaitParameters) async throws -> HandoffReport {
@@ -98,6 +136,21 @@ struct ControlQuestions: Sendable {
       throw ControlError(.notFound, "there is no handoff \(parameters.handoffID)")
     }
     return id
+  }
+
+  /// A person's decision about one handoff, or about a notice that was given up.
+  private func decide(
+    _ parameters: JSONValue?,
+    _ move: (Handoff.ID) async throws -> Handoff,
+    _ moveNotice: (Notice.ID) async throws -> Notice
+  ) async throws -> JSONValue {
+    let named = try WireCoder.document(WaitParameters.self, from: parameters)
+    guard let id = Notice.ID(named.handoffID) else { return try await decide(parameters, move) }
+    do {
+      return try WireCoder.value(NoticeReport(try await moveNotice(id)))
+    } catch let error as LedgerError {
+      throw ControlError(error.isAboutNothing ? .notFound : .refused, error.description)
+    }
   }
 
   /// A person's decision about one handoff.

@@ -105,7 +105,7 @@ struct DeliveryPreparation: Sendable {
     case .unavailable:
       return .wait(libraryAway)
     case .noSpace, .readOnly, .notPermitted, .inputOutput, .unknownFormat, .sourceChanged,
-      .sourceUnreadable, .malformedRecord, .invalidName, .other:
+      .checksumMismatch, .sourceUnreadable, .malformedRecord, .invalidName, .other:
       return .wait(.init(.backoff, until: now().advanced(by: Self.grantWait)))
     }
   }

@@ -18,9 +18,14 @@ final class DestinationHealth: Sendable {
   let name: DestinationName
   let inFlight = Counter()
   private let state = Mutex(State())
+  private let observer: @Sendable (Condition) -> Void
 
-  init(_ name: DestinationName) {
+  /// - Parameters:
+  ///   - name: the destination's.
+  ///   - observer: hears of each condition; must not block.
+  init(_ name: DestinationName, observer: @escaping @Sendable (Condition) -> Void = { _ in }) {
     self.name = name
+    self.observer = observer
   }
 
   var condition: Condition { state.withLock(\.condition) }
@@ -28,6 +33,7 @@ final class DestinationHealth: Sendable {
 
   func set(_ condition: Condition) {
     state.withLock { $0.condition = condition }
+    observer(condition)
   }
 
   func setContainment(_ containment: String) {

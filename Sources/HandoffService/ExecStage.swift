@@ -33,11 +33,8 @@ struct ExecStage: Sendable {
         try await ledger.release(id, leaseID: claimed.leaseID, waiting: waiting)
       case .ready(let assets):
         // From here on the receiver may act: a broker that dies now cannot know whether it did.
-        try await ledger.recordSubmission(
-          id,
-          leaseID: claimed.leaseID,
-          ceiling: now().advanced(by: settings.ceiling)
-        )
+        let ceiling = now().advanced(by: settings.ceiling)
+        guard try await results.recordSubmission(claimed, ceiling: ceiling) else { return }
         let result = await receiver.deliver(claimed.request, assets: assets.map(\.path))
         try await record(result)
       }

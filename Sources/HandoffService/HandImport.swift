@@ -1,4 +1,5 @@
 import AssetLibrary
+import DropFolders
 import Glibc
 import HandoffControl
 import HandoffCore
@@ -10,54 +11,163 @@ import MediaProbe
 import Paths
 
 /// Imports by hand: the same proofs, at once, and the answer to whoever asks.
+///
+/// What a drop folder has refused, or not yet proven, and a person takes all the same, goes the way of
+/// its folder: the person has said that it is finished, and nothing else was in its way.
 struct HandImport: Sendable {
   let library: AssetLibrary
   let ledger: Ledger
   let probe: MediaProbe
   let leases: LeaseKeeper
   let files: BlockingThread
+  let watcher: DropFolderWatcher
+  let intake: ImportStage
   let now: @Sendable () -> Timestamp
   let logger: Logger
 
-  func run(_ parameters: ImportParameters) async throws -> AssetReport {
+  /// What is imported: the open file, and what is known of it.
+  private struct Source {
+    let path: BytePath
+    let file: FileDescriptor
+    let identity: FileIdentity
+    let lease: FileLease?
+    let facts: MediaFacts
+    /// Nil where the checks passed.
+    let acceptance: Acceptance?
+  }
+
+  /// - Parameter peer: who asks.
+  func run(_ parameters: ImportParameters, from peer: ControlPeer) async throws -> AssetReport {
     let path = parameters.path
     let (file, identity) = try await open(path)
     let lease = try lease(file, path)
     defer { lease?.release() }
     let verdict = await probe.verdict(for: file, size: identity.size)
-    let facts = try facts(
-      verdict,
-      path,
-      acceptIncomplete: parameters.acceptIncomplete,
-      hasLease: lease != nil
-    )
-    let resource = try await library.importResource(
-      from: file,
+    let listed = parameters.acceptIncomplete ? await listed(path) : nil
+    let (facts, findings) = judge(verdict, hasLease: lease != nil, doubt: listed?.doubt)
+    if let findings, !parameters.acceptIncomplete {
+      throw ControlError(
+        .refused,
+        "\(path.displayText) is not provably a finished video: \(findings); --accept-incomplete "
+          + "takes it all the same"
+      )
+    }
+    let source = Source(
       path: path,
-      expecting: identity,
-      mode: parameters.take ? .take : .copy,
+      file: file,
+      identity: identity,
+      lease: lease,
+      facts: facts,
+      acceptance: findings.map { Acceptance(at: now(), by: peer.user, findings: $0) }
+    )
+    let identifier: LocalIdentifier
+    if source.acceptance != nil, let listed {
+      identifier = try await take(source, at: listed.path, in: listed.settings)
+    } else {
+      identifier = try await take(source, isMoved: parameters.take)
+    }
+    guard let recorded = try await ledger.asset(identifier) else {
+      throw ControlError(.failed, "the ledger lost \(identifier)")
+    }
+    return AssetReport(recorded)
+  }
+
+  /// Into the folder named `import`; nothing is handed off by itself.
+  private func take(_ source: Source, isMoved: Bool) async throws -> LocalIdentifier {
+    if let shortage = try await intake.brake.shortage(for: isMoved ? 0 : source.identity.size) {
+      throw ControlError(.refused, "\(source.path.displayText): \(shortage)")
+    }
+    let lease = source.lease
+    let resource = try await library.importResource(
+      from: source.file,
+      path: source.path,
+      expecting: source.identity,
+      mode: isMoved ? .take : .copy,
       isStillGood: { !(lease?.isBroken ?? false) }
     )
     let sighting = Sighting(
-      path: path,
+      path: source.path,
       folder: Sighting.byHand,
-      identity: identity,
+      identity: source.identity,
       seenAt: now()
     )
-    let asset = try await AssetIntake(library: library, logger: logger)
-      .asset(of: resource, facts: facts, seen: sighting)
-    let record = try await ledger.recordImport(asset: asset, sighting: sighting, orders: [])
+    let record = try await intake.turns.take(resource.digest) {
+      let asset = try await AssetIntake(library: library, logger: logger)
+        .asset(of: resource, facts: source.facts, seen: sighting, acceptance: source.acceptance)
+      return try await ledger.recordImport(asset: asset, sighting: sighting, orders: [])
+    }
     logger.notice(
       "Imported by hand",
-      [.exportPath: path.displayText, .assetID: record.localIdentifier.text]
+      [.exportPath: source.path.displayText, .assetID: record.localIdentifier.text]
     )
-    if parameters.take {
-      _ = try await library.removeSource(path, identity: identity, of: asset.digest)
+    if isMoved {
+      _ = try await library.removeSource(
+        source.path,
+        identity: source.identity,
+        of: resource.digest
+      )
     }
-    guard let recorded = try await ledger.asset(record.localIdentifier) else {
-      throw ControlError(.failed, "the ledger lost \(record.localIdentifier)")
+    return record.localIdentifier
+  }
+
+  /// The way of its drop folder, with all that follows from it; then detection looks at it again and
+  /// finds it imported.
+  private func take(
+    _ source: Source,
+    at path: BytePath,
+    in folder: DropFolderSettings
+  ) async throws -> LocalIdentifier {
+    let export = SettledExport(
+      acceptedAt: path,
+      in: folder,
+      file: source.file,
+      identity: source.identity,
+      facts: source.facts,
+      lease: source.lease
+    )
+    guard let export else { throw ControlError(.failed, "\(path.displayText) is in no folder") }
+    let outcome = await intake.take(export, acceptance: source.acceptance)
+    do {
+      _ = try await watcher.judgeAgain(path)
+    } catch {
+      // The next listing finds it imported.
+      logger.warning(
+        "A file could not be looked at again after it was imported by hand",
+        [.exportPath: path.displayText, .error: "\(error)"]
+      )
     }
-    return AssetReport(recorded)
+    switch outcome {
+    case .imported(let identifier): return identifier
+    case .changed:
+      throw ControlError(.failed, "\(path.displayText) changed while it was imported")
+    case .failed(let reason, .noSpace, _), .held(let reason, _, _):
+      throw ControlError(.refused, "\(path.displayText): \(reason)")
+    case .failed(let reason, _, _):
+      throw ControlError(.failed, "\(path.displayText): \(reason)")
+    }
+  }
+
+  /// A file that a drop folder knows and has not imported.
+  private struct Listed {
+    /// As the folder has it.
+    let path: BytePath
+    let settings: DropFolderSettings
+    /// Why the folder does not take it; nil where it is about to.
+    let doubt: String?
+  }
+
+  /// What its drop folder knows of a file; nil for a file outside, and for one whose name or kind makes
+  /// it no export.
+  private func listed(_ path: BytePath) async -> Listed? {
+    for path in [path, resolved(path)] {
+      guard let report = await watcher.report(for: path), report.state != .ignored,
+        let settings = intake.originals.folders[report.folder]
+      else { continue }
+      let isDoubted = [.refused, .incomplete, .waitingProof].contains(report.state)
+      let doubt = isDoubted ? report.reason ?? "its drop folder does not take it" : nil
+      return Listed(path: path, settings: settings, doubt: doubt)
+    }
+    return nil
   }
 
   private func open(_ path: BytePath) async throws -> (FileDescriptor, FileIdentity) {
@@ -85,27 +195,24 @@ struct HandImport: Sendable {
     }
   }
 
-  private func facts(
+  /// What is known of its content, and what speaks against taking it.
+  private func judge(
     _ verdict: ProbeVerdict,
-    _ path: BytePath,
-    acceptIncomplete: Bool,
-    hasLease: Bool
-  ) throws -> MediaFacts {
+    hasLease: Bool,
+    doubt: String?
+  ) -> (facts: MediaFacts, findings: String?) {
+    let facts = verdict.facts ?? .unknown
     switch verdict.judgement {
-    case .complete:
-      if let facts = verdict.facts { return facts }
+    case .complete where verdict.facts != nil: return (facts, doubt)
+    case .notProvable where verdict.facts != nil && hasLease: return (facts, doubt)
     case .notProvable:
-      if let facts = verdict.facts, hasLease || acceptIncomplete { return facts }
-      throw ControlError(
-        .refused,
-        "\(path.displayText): its format has no end mark and no lease is to be had here, so nobody "
-          + "can tell that it is finished; --accept-incomplete takes it all the same"
-      )
-    case .incomplete, .unsuitable, .failed:
-      if acceptIncomplete { return verdict.facts ?? .unknown }
+      let findings =
+        "its format has no end mark and no lease is to be had here, so nobody can tell that it is "
+        + "finished"
+      return (facts, doubt ?? findings)
+    case .complete, .incomplete, .unsuitable, .failed:
+      return (facts, doubt ?? verdict.reason ?? "nothing is known of it")
     }
-    let reason = verdict.reason ?? "nothing is known of it"
-    throw ControlError(.refused, "\(path.displayText) is not a finished video: \(reason)")
   }
 }
 

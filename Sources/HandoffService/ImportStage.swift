@@ -17,7 +17,9 @@ struct ImportStage: Sendable {
   let sidecars: SidecarReader
   let originals: OriginalStage
   let receipts: ReceiptStage
-  let reserve: LibrarySettings.Reserve
+  let brake: IntakeBrake
+  let turns: AssetTurns
+  let results: ResultStage
   /// When each drop folder was seen for the first time.
   let firstSeen: [BytePath: Timestamp]
   let now: @Sendable () -> Timestamp
@@ -37,18 +39,16 @@ struct ImportStage: Sendable {
     return identifier
   }
 
-  func take(_ export: SettledExport) async -> ImportOutcome {
+  /// - Parameter acceptance: a person takes it although the checks did not pass.
+  func take(_ export: SettledExport, acceptance: Acceptance? = nil) async -> ImportOutcome {
     let sidecar: SidecarReader.Found?
     do {
       switch try await sidecars.read(for: export.path, in: export.folder) {
-      case .none: sidecar = nil
+      case .none:
+        if let wait = sidecarWait(for: export) { return wait }
+        sidecar = nil
       case .found(let found): sidecar = found
-      case .stillWritten:
-        return .held(
-          reason: "its sidecar is still open for writing",
-          state: .waitingSidecar,
-          upTo: .seconds(1)
-        )
+      case .stillWritten: return Self.sidecarIsWritten
       }
     } catch let error as ConfigurationError {
       return .held(
@@ -60,17 +60,27 @@ struct ImportStage: Sendable {
       return failure(error)
     }
     do {
-      if let shortage = try await shortage(for: export) { return shortage }
+      if let shortage = try await brake.shortage(
+        for: export.folder.takesSource ? 0 : export.size
+      ) {
+        return .failed(reason: shortage, state: .noSpace, mayPass: true)
+      }
       let resource = try await library.importResource(
         from: export.file,
         path: export.path,
         expecting: export.identity,
         mode: export.folder.takesSource ? .take : .copy,
+        checksum: export.checksum,
         isStillGood: { !export.isBroken }
       )
-      return .imported(try await record(resource, of: export, with: sidecar))
+      // It may have come while the bytes were read.
+      let latest = try await latestSidecar(of: export, after: sidecar)
+      if case .stillWritten = latest { return Self.sidecarIsWritten }
+      return .imported(try await record(resource, of: export, latest.found, acceptance))
     } catch let error as LibraryError where error.code == .sourceChanged {
       return .changed
+    } catch let error as LibraryError where error.code == .checksumMismatch {
+      return .held(reason: mismatch(error, export), state: .waitingProof, upTo: nil)
     } catch {
       return failure(error)
     }
@@ -79,7 +89,8 @@ struct ImportStage: Sendable {
   private func record(
     _ resource: ImportedResource,
     of export: SettledExport,
-    with sidecar: SidecarReader.Found?
+    _ sidecar: SidecarReader.Found?,
+    _ acceptance: Acceptance?
   ) async throws -> LocalIdentifier {
     let sighting = Sighting(
       path: export.path,
@@ -87,25 +98,28 @@ struct ImportStage: Sendable {
       identity: export.identity,
       seenAt: now()
     )
-    let asset = try await AssetIntake(library: library, logger: logger)
-      .asset(of: resource, facts: export.facts, seen: sighting)
     let route = FolderRoute(
       export: export.path,
       folder: export.folder,
       sidecar: sidecar?.sidecar,
       wasThereBefore: wasThereBefore(export)
     )
-    let record = try await ledger.recordImport(
-      asset: asset,
-      sighting: sighting,
-      orders: route.orders(for: [asset.localIdentifier]).map { order in
-        var order = order
-        order.publishAt = route.publishAt?.inHostZone
-        return order
-      },
-      sidecar: sidecar.map { ConsumedSidecar(path: $0.path, identity: $0.identity) },
-      holdingSuperseded: export.folder.onSupersede == .hold
-    )
+    let (asset, record) = try await turns.take(resource.digest) {
+      let asset = try await AssetIntake(library: library, logger: logger)
+        .asset(of: resource, facts: export.facts, seen: sighting, acceptance: acceptance)
+      let record = try await ledger.recordImport(
+        asset: asset,
+        sighting: sighting,
+        orders: route.orders(for: [asset.localIdentifier]).map { order in
+          var order = order
+          order.publishAt = route.publishAt?.inHostZone
+          return order
+        },
+        sidecar: sidecar.map { ConsumedSidecar(path: $0.path, identity: $0.identity) },
+        onSupersede: export.folder.onSupersede
+      )
+      return (asset, record)
+    }
     logger.notice(
       record.isNewAsset ? "Imported an export" : "Saw the content of an asset again",
       [
@@ -113,6 +127,9 @@ struct ImportStage: Sendable {
         .sha256: asset.digest.hex, .size: String(asset.size), .detail: "\(resource.method)",
       ]
     )
+    for id in record.replaced {
+      if let handoff = try await ledger.handoff(id) { await results.follow(handoff) }
+    }
     await originals.imported(asset, from: sighting, in: export.folder)
     if sidecar != nil { receipts.mark(record.localIdentifier) }
     return record.localIdentifier
@@ -122,22 +139,8 @@ struct ImportStage: Sendable {
   ///
   /// The inode's change time decides: nobody can set it, and a move into the folder renews it.
   private func wasThereBefore(_ export: SettledExport) -> Bool {
-    guard let firstSeen = firstSeen[export.folder.path] else { return false }
+    guard !export.cameByRename, let firstSeen = firstSeen[export.folder.path] else { return false }
     return export.identity.changed / 1_000_000 <= firstSeen.milliseconds
-  }
-
-  /// The brake on intake before the disk is full; nil while there is room.
-  private func shortage(for export: SettledExport) async throws -> ImportOutcome? {
-    let space = try await library.freeSpace()
-    let needed = reserve.bytes(of: space.total) + (export.folder.takesSource ? 0 : export.size)
-    guard space.available < needed else { return nil }
-    return .failed(
-      reason:
-        "no space: \(space.available) bytes are free at \(library.path), \(needed) are needed "
-        + "with the reserve",
-      state: .noSpace,
-      mayPass: true
-    )
   }
 
   /// Nothing is lost by a failure: the export stays where it is, and the attempt is made again.

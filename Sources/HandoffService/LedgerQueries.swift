@@ -18,7 +18,7 @@ package struct HandoffFilter: Sendable {
 ///
 /// Where there has never been a ledger, there is nothing in it.
 package struct LedgerQueries: Sendable {
-  private let ledger: LedgerReader?
+  let ledger: LedgerReader?
 
   /// Opens the ledger of a configuration for reading.
   package static func open(_ configuration: Configuration) async throws -> LedgerQueries {
@@ -40,7 +40,11 @@ package struct LedgerQueries: Sendable {
   }
 
   package func handoff(_ id: Handoff.ID) async throws -> HandoffReport? {
-    try await ledger?.handoff(id).map(HandoffReport.init)
+    guard let ledger, let handoff = try await ledger.handoff(id) else { return nil }
+    var report = HandoffReport(handoff)
+    let notices = try await ledger.notices(of: id)
+    if !notices.isEmpty { report.notices = notices.map(NoticeReport.init) }
+    return report
   }
 
   /// Newest first.

@@ -1,4 +1,5 @@
 import AssetLibrary
+import Callbacks
 import Destinations
 import DropFolders
 import HandoffConfig
@@ -19,17 +20,24 @@ struct OpenedParts: Sendable {
   let probe: MediaProbe
   let leases: LeaseKeeper
   let dispatch: DispatchSignals
+  let notices: NoticeSignals
+  let callbacks: CallbackHost
   let stop: StopState
   let host: ReceiverHost
   let logger: Logger
   let firstSeen: [BytePath: Timestamp]
   let receipts: ReceiptStage
   let changes = ChangeBroadcast()
+  let turns = AssetTurns()
   let files = BlockingThread("files")
 
   func broker(_ lock: BrokerLock) async throws -> Broker {
-    let health = configuration.destinations.map { DestinationHealth($0.name) }
-    let watcher = makeWatcher()
+    let troubles = makeTroubles()
+    let health = configuration.destinations.map { settings in
+      DestinationHealth(settings.name) { troubles.tell(settings.name, $0) }
+    }
+    let intake = makeIntake()
+    let watcher = makeWatcher(intake, troubles)
     return Broker(
       configuration: configuration,
       state: state,
@@ -38,7 +46,7 @@ struct OpenedParts: Sendable {
       library: library,
       probe: probe,
       watcher: watcher,
-      stages: try await makeStages(health),
+      stages: try await makeStages(health, troubles),
       questions: ControlQuestions(
         configuration: configuration,
         ledger: ledger,
@@ -50,12 +58,17 @@ struct OpenedParts: Sendable {
           probe: probe,
           leases: leases,
           files: files,
+          watcher: watcher,
+          intake: intake,
           now: SystemClock.now,
           logger: logger
         ),
         changes: changes,
         results: results,
         delivery: delivery,
+        sidecars: sidecars,
+        deletion: deletion,
+        originals: originals,
         now: SystemClock.now
       ),
       stop: stop,
@@ -65,36 +78,49 @@ struct OpenedParts: Sendable {
 
   // MARK: Before the import
 
-  private func makeWatcher() -> DropFolderWatcher {
-    let intake = ImportStage(
+  private func makeIntake() -> ImportStage {
+    ImportStage(
       library: library,
       ledger: ledger,
-      sidecars: SidecarReader(
-        ledger: ledger,
-        leases: leases,
-        callbacks: Set(configuration.callbacks.keys),
-        files: files
-      ),
+      sidecars: sidecars,
       originals: originals,
       receipts: receipts,
-      reserve: configuration.library.reserve,
+      brake: IntakeBrake(library: library, reserve: configuration.library.reserve),
+      turns: turns,
+      results: results,
       firstSeen: firstSeen,
       now: SystemClock.now,
       logger: logger
     )
+  }
+
+  private func makeWatcher(_ intake: ImportStage, _ troubles: TroubleStage) -> DropFolderWatcher {
     let narrator = CandidateNarrator(logger: logger)
     return DropFolderWatcher(
       folders: configuration.dropFolders,
       control: state.watchControl,
       keeper: leases,
+      firstSeen: firstSeen,
       surroundings: DropFolderWatcher.Surroundings(
         probe: { [probe] file, size in await probe.verdict(for: file, size: size) },
         known: { path, identity in try await intake.known(path, identity) },
         importer: { export in await intake.take(export) },
-        observer: { change in narrator.tell(change) },
+        observer: { change in
+          narrator.tell(change)
+          troubles.tell(change)
+        },
         now: SystemClock.now
       ),
       logger: logger
+    )
+  }
+
+  private var sidecars: SidecarReader {
+    SidecarReader(
+      ledger: ledger,
+      leases: leases,
+      callbacks: Set(configuration.callbacks.keys),
+      files: files
     )
   }
 
@@ -103,6 +129,17 @@ struct OpenedParts: Sendable {
       library: library,
       ledger: ledger,
       folders: Dictionary(configuration.dropFolders.map { ($0.path, $0) }) { first, _ in first },
+      turns: turns,
+      logger: logger
+    )
+  }
+
+  private var deletion: AssetDeletion {
+    AssetDeletion(
+      library: library,
+      ledger: ledger,
+      results: results,
+      turns: turns,
       logger: logger
     )
   }
@@ -132,7 +169,10 @@ struct OpenedParts: Sendable {
     )
   }
 
-  private func makeStages(_ health: [DestinationHealth]) async throws -> Stages {
+  private func makeStages(
+    _ health: [DestinationHealth],
+    _ troubles: TroubleStage
+  ) async throws -> Stages {
     var exec: [ExecStage] = []
     var plugins: [PluginStage] = []
     for (settings, health) in zip(configuration.destinations, health) {
@@ -153,11 +193,23 @@ struct OpenedParts: Sendable {
         ledger: ledger,
         library: library,
         results: results,
+        originals: originals,
         destinations: Dictionary(uniqueKeysWithValues: destinations),
         logger: logger
       ),
       expiry: ExpiryStage(ledger: ledger, results: results, stop: stop, logger: logger),
+      deletion: DeletionStage(
+        ledger: ledger,
+        library: library,
+        deletion: deletion,
+        retention: configuration.library.retention,
+        stop: stop,
+        now: SystemClock.now,
+        logger: logger
+      ),
       receipts: receipts,
+      notices: noticeStage,
+      troubles: troubles,
       exec: exec,
       plugins: plugins
     )

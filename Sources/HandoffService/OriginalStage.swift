@@ -12,21 +12,24 @@ struct OriginalStage: Sendable {
   let ledger: Ledger
   /// By configured path.
   let folders: [BytePath: DropFolderSettings]
+  let turns: AssetTurns
   let logger: Logger
 
   /// Called after each import, and again for a known export that is still there after a restart.
   func imported(_ asset: Asset, from sighting: Sighting, in folder: DropFolderSettings) async {
-    guard !folder.originalWaitsForHandoffs else {
-      return await handedOff(asset.localIdentifier)
+    guard folder.original != .keep else { return }
+    guard folder.originalWaitsForHandoffs else {
+      return await settle(sighting, of: asset, folder)
     }
-    await settle(sighting, of: asset.digest, folder)
+    await remember(true, sighting.path, asset.localIdentifier)
+    await handedOff(asset.localIdentifier)
   }
 
   /// Called for an export that is there though it was imported: it stays only where its folder says so.
   func sawAgain(_ identifier: LocalIdentifier, at path: BytePath) async {
     guard folders.values.contains(where: { $0.original != .keep }) else { return }
     do {
-      guard let asset = try await ledger.asset(identifier),
+      guard let asset = try await ledger.asset(identifier), asset.status == .present,
         let sighting = asset.sources.first(where: { $0.path == path }),
         let folder = folders[sighting.folder], folder.original != .keep
       else { return }
@@ -39,19 +42,54 @@ struct OriginalStage: Sendable {
     }
   }
 
-  /// Called when a handoff of an asset has succeeded.
-  func handedOff(_ identifier: LocalIdentifier) async {
+  /// Called when a handoff has ended.
+  func ended(_ handoff: Handoff) async {
+    guard folders.values.contains(where: { $0.waitsWithOriginal }) else { return }
+    for identifier in handoff.localIdentifiers {
+      await handedOff(identifier)
+    }
+  }
+
+  /// Called at each start: folders whose policy was changed do not wait any more.
+  func forgetChangedFolders() async throws {
+    let waiting = folders.values.filter(\.waitsWithOriginal).map(\.path)
+    try await ledger.forgetWaitingOriginals(outside: Set(waiting))
+  }
+
+  /// Why an original that waits is still there, in one sentence.
+  func reasonToStay(_ identifier: LocalIdentifier) async throws -> String {
+    let handoffs = try await ledger.handoffs(ofAsset: identifier)
+    let open = handoffs.filter { !$0.status.isFinal }
+    if !open.isEmpty {
+      return "the original stays until \(Self.list(open)) has succeeded"
+    }
+    guard !Self.isHandedOff(handoffs) else {
+      return "the original could not be removed or moved; the log tells why"
+    }
+    let unsuccessful = handoffs.filter { $0.status != .succeeded }
+    return "the original stays, since \(Self.list(unsuccessful)) did not succeed"
+  }
+
+  private static func list(_ handoffs: [Handoff]) -> String {
+    handoffs.map { "\($0.id) to \($0.destination)" }.joined(separator: ", ")
+  }
+
+  /// Nothing is open, and every destination that was ever tried has it.
+  static func isHandedOff(_ handoffs: [Handoff]) -> Bool {
+    let reached = Set(handoffs.filter { $0.status == .succeeded }.map(\.destination))
+    return handoffs.allSatisfy { $0.status.isFinal && reached.contains($0.destination) }
+  }
+
+  private func handedOff(_ identifier: LocalIdentifier) async {
     do {
-      guard let asset = try await ledger.asset(identifier) else { return }
+      guard let asset = try await ledger.asset(identifier), asset.status == .present else { return }
       let waiting = asset.sources.compactMap { sighting in
         folders[sighting.folder].map { (sighting, $0) }
-      }.filter { $1.originalWaitsForHandoffs && $1.original != .keep }
+      }.filter { $1.waitsWithOriginal }
       guard !waiting.isEmpty else { return }
       let handoffs = try await ledger.handoffs(ofAsset: identifier)
-      guard handoffs.allSatisfy({ $0.status == .succeeded }) else { return }
-      for (sighting, folder) in waiting {
-        await settle(sighting, of: asset.digest, folder)
-      }
+      guard Self.isHandedOff(handoffs) else { return }
+      for (sighting, folder) in waiting { await settle(sighting, of: asset, folder) }
     } catch {
       logger.warning(
         "An original was left where it is",
@@ -60,28 +98,18 @@ struct OriginalStage: Sendable {
     }
   }
 
-  private func settle(
-    _ sighting: Sighting,
-    of digest: ContentDigest,
-    _ folder: DropFolderSettings
-  ) async {
+  private func settle(_ sighting: Sighting, of asset: Asset, _ folder: DropFolderSettings) async {
     do {
-      switch folder.original {
-      case .keep: return
-      case .remove:
-        _ = try await library.removeSource(
-          sighting.path,
-          identity: sighting.identity,
-          of: digest
-        )
-      case .move:
-        guard let target = folder.moveTo else { return }
-        _ = try await library.moveSource(
-          sighting.path,
-          identity: sighting.identity,
-          of: digest,
-          to: target
-        )
+      let isDone = try await turns.take(asset.digest) {
+        // Deleted meanwhile, the original may be the last copy.
+        guard try await ledger.asset(asset.localIdentifier)?.status == .present else {
+          return false
+        }
+        try await carryOut(folder, on: sighting, of: asset.digest)
+        return true
+      }
+      if isDone, folder.originalWaitsForHandoffs {
+        await remember(false, sighting.path, asset.localIdentifier)
       }
     } catch {
       logger.warning(
@@ -90,4 +118,41 @@ struct OriginalStage: Sendable {
       )
     }
   }
+
+  private func carryOut(
+    _ folder: DropFolderSettings,
+    on sighting: Sighting,
+    of digest: ContentDigest
+  ) async throws {
+    switch folder.original {
+    case .keep: return
+    case .remove:
+      _ = try await library.removeSource(sighting.path, identity: sighting.identity, of: digest)
+    case .move:
+      guard let target = folder.moveTo else { return }
+      _ = try await library.moveSource(
+        sighting.path,
+        identity: sighting.identity,
+        of: digest,
+        to: target
+      )
+    }
+  }
+
+  /// The flag guards against deletion by age, and tells what to list; the original's own state decides.
+  private func remember(_ waits: Bool, _ path: BytePath, _ identifier: LocalIdentifier) async {
+    do {
+      try await ledger.setOriginalWaits(waits, at: path, of: identifier)
+    } catch {
+      logger.warning(
+        "It could not be written down whether an original waits",
+        [.exportPath: path.displayText, .error: "\(error)"]
+      )
+    }
+  }
+}
+
+extension DropFolderSettings {
+  /// Its originals are touched, but not before everything has been handed off.
+  var waitsWithOriginal: Bool { originalWaitsForHandoffs && original != .keep }
 }

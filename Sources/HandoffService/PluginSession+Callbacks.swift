@@ -25,6 +25,7 @@ extension PluginSession {
       )
     }
     entry.giveSign()
+    let current = try await current(parameters.localIdentifier, of: entry)
     // None where they could not be granted when the plugin started: perhaps they can be now.
     let assets = entry.assets.isEmpty ? await grantAgain(entry.claimed.handoff) : entry.assets
     let identifier = parameters.localIdentifier
@@ -38,7 +39,35 @@ extension PluginSession {
         )
       )
     }
-    return ResolvedAsset(granted)
+    return ResolvedAsset(granted, current: current)
+  }
+
+  /// The asset as it is at this moment; refused where it is not part of the handoff or not to be had.
+  private func current(
+    _ identifier: LocalIdentifier,
+    of entry: InFlight
+  ) async throws(RPCMessage.Failure) -> Asset {
+    let asset: Asset?
+    do {
+      asset = try await parts.ledger.asset(identifier)
+    } catch {
+      logFailure(entry.id, error)
+      throw RPCMessage.Failure(code: -32_002, message: "not to be told now; ask again later")
+    }
+    let isPart = entry.claimed.handoff.localIdentifiers.contains(identifier)
+    let refusal: (code: ErrorCode, message: String)
+    switch (isPart, asset?.status) {
+    case (true, .present), (true, .unavailable):
+      if let asset { return asset }
+      refusal = (.assetMissing, "there is no such asset")
+    case (true, nil): refusal = (.assetMissing, "there is no such asset")
+    case (true, .deleted): refusal = (.assetDeleted, "the asset was deleted")
+    case (true, .damaged): refusal = (.assetDamaged, "the asset is damaged")
+    case (false, _): refusal = (.accessLimited, "the asset is not part of this handoff")
+    }
+    throw .refused(
+      ResultError(refusal.code, refusal.message, effect: .none, localIdentifier: identifier)
+    )
   }
 
   @Sendable

@@ -72,7 +72,7 @@ struct PluginSession: Sendable {
       case .ready(let assets):
         // From here on the receiver may act: a broker that dies now must ask it.
         let ceiling = parts.now().advanced(by: settings.ceiling)
-        try await parts.ledger.recordSubmission(id, leaseID: claimed.leaseID, ceiling: ceiling)
+        guard try await parts.results.recordSubmission(claimed, ceiling: ceiling) else { return }
         await submit(InFlight(claimed, assets: assets, ceiling: ceiling), process)
       }
     } catch {

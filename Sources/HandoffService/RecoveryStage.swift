@@ -10,6 +10,7 @@ struct RecoveryStage: Sendable {
   let ledger: Ledger
   let library: AssetLibrary
   let results: ResultStage
+  let originals: OriginalStage
   let destinations: [DestinationName: DestinationSettings]
   let logger: Logger
 
@@ -25,6 +26,7 @@ struct RecoveryStage: Sendable {
       open[handoff.destination, default: []].insert(handoff.id.description)
     }
     try await library.sweepGrants(keeping: open)
+    try await originals.forgetChangedFolders()
     logger.info("Recovered what was open", [.count: String(inFlight.count)])
   }
 

@@ -11,6 +11,7 @@ extension WhyReport {
       report.path,
       state: report.state.rawValue,
       reason: report.reason,
+      until: report.until,
       evidence: report.evidence,
       localIdentifier: report.localIdentifier
     )
@@ -46,9 +47,10 @@ extension LedgerError {
   /// What was asked for is not there, as opposed to not being allowed.
   var isAboutNothing: Bool {
     switch self {
-    case .unknownAsset, .unknownHandoff: true
+    case .unknownAsset, .unknownHandoff, .unknownNotice: true
     case .notLocal, .missing, .vanished, .damaged, .unusable, .cut, .keyLost, .identifierCollision,
-      .assetDeleted, .leaseLost, .keyReused, .alreadySucceeded, .malformedOrder, .illegal:
+      .assetDeleted, .pinned, .leaseLost, .keyReused, .alreadySucceeded, .malformedOrder,
+      .noticeNotFailed, .illegal:
       false
     }
   }

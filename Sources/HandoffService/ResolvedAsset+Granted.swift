@@ -4,7 +4,9 @@ import Paths
 
 extension ResolvedAsset {
   /// What a receiver is told of an asset that it was granted.
-  init(_ granted: GrantedAsset) {
+  ///
+  /// - Parameter current: the same asset as the ledger has it now.
+  init(_ granted: GrantedAsset, current: Asset) {
     let path = granted.path
     self.init(
       path: path.lossyText,
@@ -18,5 +20,6 @@ extension ResolvedAsset {
     height = granted.asset.facts.height
     rotation = granted.asset.facts.rotation
     duration = granted.asset.facts.duration
+    supersededBy = current.supersededBy
   }
 }

@@ -37,6 +37,25 @@ struct ResultStage: Sendable {
     }
   }
 
+  /// Records that a claimed handoff is about to be sent.
+  ///
+  /// - Returns: false where it has ended since it was claimed: then it is not to be sent, and what was
+  ///   granted for it has ended too.
+  /// - Throws: as ``Ledger/recordSubmission(_:leaseID:ceiling:)``.
+  func recordSubmission(_ claimed: ClaimedHandoff, ceiling: Timestamp) async throws -> Bool {
+    let id = claimed.handoff.id
+    do {
+      try await ledger.recordSubmission(id, leaseID: claimed.leaseID, ceiling: ceiling)
+      return true
+    } catch LedgerError.leaseLost {
+      guard let current = try await ledger.handoff(id), current.status.isFinal else {
+        throw LedgerError.leaseLost(id)
+      }
+      await endGrants(of: current)
+      return false
+    }
+  }
+
   /// Records a failure that the broker itself found.
   func fail(
     _ id: Handoff.ID,
@@ -101,14 +120,13 @@ struct ResultStage: Sendable {
     if !handoff.status.isInFlight, handoff.status != .outcomeUnknown {
       await endGrants(of: handoff)
     }
-    if handoff.status == .succeeded {
-      for identifier in handoff.localIdentifiers { await originals.handedOff(identifier) }
-    }
+    if handoff.status.isFinal { await originals.ended(handoff) }
     await receipts.write(for: handoff)
     changes.changed(handoff.id)
   }
 
-  private func endGrants(of handoff: Handoff) async {
+  /// Takes the paths away that a handoff's receiver was granted; what it has open stays readable.
+  func endGrants(of handoff: Handoff) async {
     do {
       try await library.endGrants(
         destination: handoff.destination,

@@ -42,6 +42,15 @@ struct SidecarReader: Sendable {
     return .found(Found(sidecar: sidecar, path: path, identity: identity))
   }
 
+  /// A sidecar lies beside an export that no import has read.
+  func isUnread(besides export: BytePath) async throws -> Bool {
+    let path = export.addingSuffix(Sidecar.suffix)
+    let loaded = try await files.run { () throws(SystemError) in try load(path) }
+    guard let loaded else { return false }
+    guard let (_, identity) = loaded.content else { return true }
+    return try await !ledger.sidecarIsConsumed(path, identity: identity)
+  }
+
   private struct Loaded: Sendable {
     /// Nil while it is written.
     let content: ([UInt8], FileIdentity)?

@@ -2,7 +2,10 @@
 struct Stages: Sendable {
   let recovery: RecoveryStage
   let expiry: ExpiryStage
+  let deletion: DeletionStage
   let receipts: ReceiptStage
+  let notices: NoticeStage
+  let troubles: TroubleStage
   let exec: [ExecStage]
   let plugins: [PluginStage]
 }

@@ -13,6 +13,8 @@ package struct ImportRecord: Hashable, Sendable {
   package let supersedes: LocalIdentifier?
   /// The content had been deleted: it is back, and nothing was handed off by itself.
   package let revived: Bool
+  /// Handoffs of the superseded asset that have ended as cancelled, since the new one's take their place.
+  package let replaced: [Handoff.ID]
 }
 
 /// A sidecar that an import has used up.
@@ -31,7 +33,9 @@ extension Ledger {
   /// before as superseded, and the handoffs that are missing.
   ///
   /// An automatic order is skipped where the asset was ever ordered automatically for the
-  /// destination, or by hand with success or with an end that is still open. Pending handoffs of a superseded asset are held as `superseded` if so wished.
+  /// destination, or by hand with success or with an end that is still open. What becomes of the
+  /// handoffs of a superseded asset that were not sent is the folder's to say; revived content replaces
+  /// none, since it hands nothing off by itself.
   ///
   /// - Throws: ``LedgerError/identifierCollision(_:)`` for another content with the same identifier.
   package func recordImport(
@@ -39,7 +43,7 @@ extension Ledger {
     sighting: Sighting,
     orders: [HandoffOrder],
     sidecar: ConsumedSidecar? = nil,
-    holdingSuperseded: Bool = true
+    onSupersede policy: DropFolderSettings.OnSupersede = .hold
   ) async throws -> ImportRecord {
     let prepared = try orders.map { try PreparedOrder($0) }
     return try await write { transaction in
@@ -49,10 +53,11 @@ extension Ledger {
       }
       let revived = known?.status == Asset.Status.deleted.rawValue
       let row = try transaction.place(asset, known)
+      if let acceptance = asset.acceptance { try transaction.accept(acceptance, asset: row) }
       let older = try transaction.see(sighting, asset: row)
       var superseded: LocalIdentifier?
       if let older, older != row {
-        superseded = try transaction.supersede(older, by: row, holding: holdingSuperseded)
+        superseded = try transaction.supersede(older, by: row, policy)
       }
       if let sidecar { try transaction.consume(sidecar, asset: row) }
       var created: [Handoff.ID] = []
@@ -61,12 +66,20 @@ extension Ledger {
           if let id = try transaction.orderIfMissing(order) { created.append(id) }
         }
       }
+      var replaced: [Handoff.ID] = []
+      if let older, older != row, policy == .replace, !revived {
+        // A sidecar of its own is the sender's newer word on where the export goes.
+        let change = try transaction.replaceHeld(of: older, by: row, inheriting: sidecar == nil)
+        replaced = change.ended
+        created += change.made
+      }
       return ImportRecord(
         localIdentifier: asset.localIdentifier,
         isNewAsset: known == nil,
         created: created,
         supersedes: superseded,
-        revived: revived
+        revived: revived,
+        replaced: replaced
       )
     }
   }

@@ -108,13 +108,18 @@ extension Ledger {
     return try Handoff(row)
   }
 
-  /// Asks for another attempt of a handoff that failed or whose outcome is unknown.
+  /// Asks for another attempt of a handoff that failed or whose outcome is unknown; one that is held as
+  /// superseded goes on.
   ///
   /// Its token is the
   /// same and counts again, so that the receiver can tell that it is the same work.
   package func retry(_ id: Handoff.ID) async throws -> Handoff {
     let row = try await write { transaction in
       var row = try transaction.row(id)
+      if row.status == .pending, row.waitingReason == WaitingReason.superseded.rawValue {
+        try transaction.letGo(row)
+        return try transaction.row(id)
+      }
       let now = transaction.now
       try transaction.move(&row, .retry) { row in
         row.finishedAt = nil

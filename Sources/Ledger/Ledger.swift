@@ -39,13 +39,15 @@ package final class Ledger: LedgerReading {
   ///   - now: the time that is recorded; called on the ledger's own thread.
   ///   - onCommit: told, on the ledger's own thread, of the destinations whose handoffs a commit
   ///     made or moved; must not block.
+  ///   - notices: who is told of what needs a person, and who delivers.
   /// - Returns: the open ledger.
   /// - Throws: ``LedgerError`` for a network file system, a damaged, cut, vanished or newer ledger.
   package static func open(
     directory: BytePath,
     logger: Logger,
     now: @escaping @Sendable () -> Timestamp,
-    onCommit: @escaping @Sendable (Set<DestinationName>) -> Void = { _ in }
+    onCommit: @escaping @Sendable (Set<DestinationName>) -> Void = { _ in },
+    notices: NoticeRouting = .none
   ) async throws -> Ledger {
     let thread = BlockingThread("ledger-reader")
     return try await thread.run {
@@ -58,7 +60,8 @@ package final class Ledger: LedgerReading {
         headFile: headFile,
         logger: logger,
         now: now,
-        onCommit: onCommit
+        onCommit: onCommit,
+        routing: notices
       )
       let queue = TransactionQueue(
         "ledger",

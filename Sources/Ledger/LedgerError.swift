@@ -25,6 +25,8 @@ package enum LedgerError: Error, Hashable, Sendable, CustomStringConvertible {
   case unknownAsset(LocalIdentifier)
   /// It was deleted, so it cannot be handed off.
   case assetDeleted(LocalIdentifier)
+  /// It has open handoffs: it is deleted only on purpose.
+  case pinned(LocalIdentifier, [Handoff.ID])
   case unknownHandoff(Handoff.ID)
   /// Another attempt holds the handoff, or none does any more.
   case leaseLost(Handoff.ID)
@@ -35,6 +37,9 @@ package enum LedgerError: Error, Hashable, Sendable, CustomStringConvertible {
   case alreadySucceeded(Handoff.ID, HandoffStatus)
   /// The order names no asset, or one twice, or its request would be too large.
   case malformedOrder(DestinationName, detail: String)
+  case unknownNotice(Notice.ID)
+  /// A person decides only about a notice that was given up; this one has another state.
+  case noticeNotFailed(Notice.ID, Notice.State)
   /// The life of a handoff does not have this move.
   case illegal(Handoff.ID, IllegalTransition)
 
@@ -55,6 +60,9 @@ package enum LedgerError: Error, Hashable, Sendable, CustomStringConvertible {
     case .identifierCollision(let identifier): "\(identifier) already names another content"
     case .unknownAsset(let identifier): "\(identifier): no such asset"
     case .assetDeleted(let identifier): "\(identifier): the asset was deleted"
+    case .pinned(let identifier, let ids):
+      "\(identifier) is pinned by \(ids.map(\.description).joined(separator: ", ")), which has not "
+        + "ended; --force deletes it all the same, and what was not sent ends as asset_deleted"
     case .unknownHandoff(let id): "\(id): no such handoff"
     case .leaseLost(let id): "\(id): the lease is lost"
     case .keyReused(let id): "\(id) has the same idempotency key and another body"
@@ -62,6 +70,9 @@ package enum LedgerError: Error, Hashable, Sendable, CustomStringConvertible {
       "\(id) of this asset is \(status.rawValue); it is handed off once more only if so asked"
     case .malformedOrder(let destination, let detail):
       "\(ErrorCode.malformedRequest): \(destination): \(detail)"
+    case .unknownNotice(let id): "\(id): no such notice"
+    case .noticeNotFailed(let id, let state):
+      "\(id) is \(state.rawValue); only a failed notice is decided about"
     case .illegal(let id, let move): "\(id): \(move.event) is not possible when \(move.status)"
     }
   }

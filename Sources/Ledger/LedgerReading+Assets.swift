@@ -96,6 +96,16 @@ private struct AssetRow {
     value.status = status
     value.supersedes = try row.optionalText(12).flatMap { LocalIdentifier($0) }
     value.supersededBy = try row.optionalText(13).flatMap { LocalIdentifier($0) }
+    value.acceptance = try Self.acceptance(row, from: 14)
+  }
+
+  private static func acceptance(_ row: borrowing Row, from column: Int) throws -> Acceptance? {
+    guard let at = try row.optionalInteger(column) else { return nil }
+    return Acceptance(
+      at: Timestamp(milliseconds: at),
+      by: try row.optionalInteger(column + 1).flatMap { UInt32(exactly: $0) },
+      findings: try row.text(column + 2)
+    )
   }
 
   /// The asset with its sightings.
@@ -125,7 +135,8 @@ private enum AssetQueries {
     a.id, a.digest, a.size, a.container, a.video_codec, a.width, a.height, a.rotation, a.duration_s,
     a.audio_tracks, a.status, a.imported_at,
     (SELECT identifier FROM assets WHERE id = a.supersedes),
-    (SELECT identifier FROM assets WHERE id = a.superseded_by)
+    (SELECT identifier FROM assets WHERE id = a.superseded_by),
+    a.accepted_at, a.accepted_by, a.accepted_findings
     """
   static let byIdentifier = SQL("SELECT \(columns) FROM assets AS a WHERE a.identifier = ?1")
   static let page = SQL("SELECT \(columns) FROM assets AS a ORDER BY a.id LIMIT ?1 OFFSET ?2")

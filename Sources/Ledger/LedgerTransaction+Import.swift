@@ -7,7 +7,12 @@ extension LedgerTransaction {
   /// The row of an asset, made unless it is known, present from now on.
   func place(_ asset: Asset, _ known: AssetKey?) throws -> Int64 {
     if let known {
-      if known.status != Asset.Status.present.rawValue { try setStatus(.present, of: known.row) }
+      if known.status == Asset.Status.deleted.rawValue {
+        try setStatus(.present, of: known.row, kind: "revived")
+      } else if known.status != Asset.Status.present.rawValue {
+        try setStatus(.present, of: known.row)
+      }
+      try connection.run(Self.updateUse, [.integer(now), .integer(known.row)])
       return known.row
     }
     let facts = asset.facts
@@ -26,9 +31,40 @@ extension LedgerTransaction {
     return row
   }
 
-  func setStatus(_ status: Asset.Status, of asset: Int64) throws {
+  /// Changes what has become of an asset's resource; of a deleted one the bytes count as still there.
+  ///
+  /// The event is named after the status unless it has a name of its own.
+  func setStatus(
+    _ status: Asset.Status,
+    of asset: Int64,
+    kind: String? = nil,
+    detail: String? = nil
+  ) throws {
     try connection.run(Self.updateStatus, [.text(status.rawValue), .integer(asset)])
-    try record(Event(at: now, kind: "asset_\(status.rawValue)", asset: asset))
+    let kind = kind ?? "asset_\(status.rawValue)"
+    try record(Event(at: now, kind: kind, asset: asset, detail: detail))
+    try tell(status, of: asset)
+  }
+
+  /// Records that a person took the asset although the checks did not pass; the first time counts.
+  func accept(_ acceptance: Acceptance, asset: Int64) throws {
+    let written = try connection.run(
+      Self.updateAcceptance,
+      [
+        .integer(acceptance.at.milliseconds), .optional(acceptance.by.map { Int64($0) }),
+        .text(acceptance.findings), .integer(asset),
+      ]
+    )
+    guard written > 0 else { return }
+    let user = acceptance.by.map { "uid \($0): " } ?? ""
+    try record(
+      Event(
+        at: now,
+        kind: "accepted_incomplete",
+        asset: asset,
+        detail: user + acceptance.findings
+      )
+    )
   }
 
   /// Records where an asset was seen, and returns the asset that the path held before.
@@ -52,29 +88,6 @@ extension LedgerTransaction {
     )
     if written == 0 { try connection.run(Self.markLatest, [path, .integer(asset)]) }
     return older
-  }
-
-  /// Links an older asset to the one that took its path, and returns the older one's identifier.
-  ///
-  /// An export that returns to an earlier content turns the link round: none supersedes itself, and
-  /// what was held of that content goes on.
-  func supersede(_ older: Int64, by newer: Int64, holding: Bool) throws -> LocalIdentifier? {
-    try connection.run(Self.linkNewer, [.integer(older), .integer(newer)])
-    try connection.run(Self.linkOlder, [.integer(newer), .integer(older)])
-    try record(Event(at: now, kind: "superseded", asset: older))
-    if holding { try touchRows(Self.hold, [.integer(older)]) }
-    try touchRows(Self.letGo, [.integer(newer), .integer(now)])
-    let text = try connection.first(Self.identifierOfAsset, [.integer(older)]) { row in
-      try row.text(0)
-    }
-    return text.flatMap { LocalIdentifier($0) }
-  }
-
-  /// Runs a statement that returns the destinations of what it has changed.
-  private func touchRows(_ sql: SQL, _ values: [Value]) throws {
-    for destination in try connection.rows(sql, values, { row in try row.text(0) }) {
-      touch(destination)
-    }
   }
 
   func consume(_ sidecar: ConsumedSidecar, asset: Int64) throws {
@@ -109,10 +122,19 @@ extension LedgerTransaction {
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
     """
   )
-  private static let updateStatus = SQL("UPDATE assets SET status = ?1 WHERE id = ?2")
+  private static let updateStatus = SQL(
+    "UPDATE assets SET status = ?1, bytes_gone_at = NULL WHERE id = ?2"
+  )
+  private static let updateUse = SQL("UPDATE assets SET used_at = max (used_at, ?1) WHERE id = ?2")
+  private static let updateAcceptance = SQL(
+    """
+    UPDATE assets SET accepted_at = ?1, accepted_by = ?2, accepted_findings = ?3
+    WHERE id = ?4 AND accepted_at IS NULL
+    """
+  )
   private static let findLatest = SQL("SELECT asset FROM sightings WHERE path = ?1 AND latest = 1")
   private static let endLatest = SQL(
-    "UPDATE sightings SET latest = 0 WHERE path = ?1 AND latest = 1"
+    "UPDATE sightings SET latest = 0, original_waits = 0 WHERE path = ?1 AND latest = 1"
   )
   private static let upsertSighting = SQL(
     """
@@ -126,44 +148,6 @@ extension LedgerTransaction {
   private static let markLatest = SQL(
     "UPDATE sightings SET latest = 1 WHERE path = ?1 AND asset = ?2"
   )
-  private static let linkNewer = SQL(
-    """
-    UPDATE assets SET supersedes = ?1, superseded_by = NULL WHERE id = ?2
-    """
-  )
-  private static let linkOlder = SQL(
-    """
-    UPDATE assets SET superseded_by = ?1, supersedes = nullif (supersedes, ?1) WHERE id = ?2
-    """
-  )
-  // What an attempt has claimed or sent goes on, and is held if it comes back with nothing done.
-  private static let hold = SQL(
-    """
-    UPDATE handoffs SET is_superseded = 1,
-      waiting_reason = iif (status = 'pending', 'superseded', waiting_reason),
-      waiting_until = iif (status = 'pending', NULL, waiting_until),
-      due_at = iif (status = 'pending', NULL, due_at)
-    WHERE finished_at IS NULL AND id IN (SELECT handoff FROM handoff_assets WHERE asset = ?1)
-    RETURNING destination
-    """
-  )
-  private static let letGo = SQL(
-    """
-    UPDATE handoffs SET is_superseded = 0,
-      waiting_reason = iif (waiting_reason IS NOT 'superseded', waiting_reason,
-        iif (publish_at > ?2, 'publish_at', NULL)),
-      waiting_until = iif (waiting_reason IS NOT 'superseded', waiting_until,
-        iif (publish_at > ?2, publish_at, NULL)),
-      due_at = iif (waiting_reason IS NOT 'superseded', due_at, max (?2, ifnull (publish_at, 0)))
-    WHERE is_superseded = 1 AND finished_at IS NULL
-      AND id IN (SELECT handoff FROM handoff_assets WHERE asset = ?1)
-      AND NOT EXISTS (
-        SELECT 1 FROM handoff_assets AS ha JOIN assets AS a ON a.id = ha.asset
-        WHERE ha.handoff = handoffs.id AND a.superseded_by IS NOT NULL)
-    RETURNING destination
-    """
-  )
-  private static let identifierOfAsset = SQL("SELECT identifier FROM assets WHERE id = ?1")
   private static let insertSidecar = SQL(
     """
     INSERT INTO sidecars (path, device, inode, size, mtime_ns, ctime_ns, asset, consumed_at)

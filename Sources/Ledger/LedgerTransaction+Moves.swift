@@ -57,6 +57,7 @@ extension LedgerTransaction {
       )
     )
     touch(row.destination)
+    try tell(of: row, from: before)
   }
 
   /// Saves a row if its status is still the one that it had.

@@ -14,6 +14,7 @@ final class LedgerTransaction {
   private let headFile: HeadFile
   private let logger: Logger
   private let onCommit: @Sendable (Set<DestinationName>) -> Void
+  let routing: NoticeRouting
 
   /// What an undone piece of work gives back.
   private struct Counters {
@@ -25,6 +26,7 @@ final class LedgerTransaction {
   private var writtenHead = ChainHead.start
   private var mustReload = true
   private var touched: Set<String> = []
+  private var rung: Set<CallbackID> = []
 
   init(
     _ connection: Connection,
@@ -32,12 +34,14 @@ final class LedgerTransaction {
     headFile: HeadFile,
     logger: Logger,
     now: @escaping @Sendable () -> Timestamp,
-    onCommit: @escaping @Sendable (Set<DestinationName>) -> Void
+    onCommit: @escaping @Sendable (Set<DestinationName>) -> Void,
+    routing: NoticeRouting
   ) throws {
     self.connection = connection
     self.headFile = headFile
     self.logger = logger
     self.onCommit = onCommit
+    self.routing = routing
     clock = now
     chain = try EventChain(keys)
     mint = try TokenMint(keys)
@@ -65,6 +69,11 @@ final class LedgerTransaction {
   /// The destination's handoffs have changed: its dispatcher is told after the commit.
   func touch(_ destination: String) {
     touched.insert(destination)
+  }
+
+  /// There is a notice for a callback id: who delivers is told after the commit.
+  func ring(_ callback: CallbackID) {
+    rung.insert(callback)
   }
 
   /// Chains and writes one event.
@@ -109,6 +118,7 @@ extension LedgerTransaction {
     didFail: { transaction in
       transaction.mustReload = true
       transaction.touched = []
+      transaction.rung = []
     }
   )
 
@@ -119,9 +129,14 @@ extension LedgerTransaction {
         writtenHead = counters.head
       }
     }
-    guard !touched.isEmpty else { return }
-    let destinations = Set(touched.compactMap { DestinationName($0) })
-    touched = []
-    onCommit(destinations)
+    if !touched.isEmpty {
+      let destinations = Set(touched.compactMap { DestinationName($0) })
+      touched = []
+      onCommit(destinations)
+    }
+    if !rung.isEmpty {
+      defer { rung = [] }
+      routing.onCommit(rung)
+    }
   }
 }

@@ -109,6 +109,15 @@ package enum UnixSocket {
     }
   }
 
+  /// The user id of the process at the other end, as it was when it connected.
+  ///
+  /// See `SO_PEERCRED` in unix(7).
+  package static func peerUser(_ socket: FileDescriptor) throws(SystemError) -> UInt32 {
+    var user: UInt32 = 0
+    try checked("getsockopt") { clinux_peer_user(socket.rawValue, &user) }
+    return user
+  }
+
   /// Ends both directions: the peer reads what was sent and then the end, and waits here are over.
   package static func shutdown(_ socket: FileDescriptor) {
     // ENOTCONN: the peer was faster.

@@ -23,12 +23,22 @@ extension Command {
       return .done
     }
     Terminal.table(
-      ["NEEDS A PERSON", "DESTINATION", "STATUS", "WHY"],
-      report.needsPerson.map {
+      ["NEEDS A PERSON", "WHERE", "STATUS", "WHY"],
+      report.needsPerson.map(row)
+    )
+    Terminal.table(
+      ["NOTICE", "CALLBACK", "ABOUT", "TRIES", "NEXT", "LAST ERROR"],
+      report.notices.filter { $0.error != nil }.map {
         [
-          $0.id, $0.destination.text, $0.status.rawValue,
-          BytePath($0.error?.message ?? "").displayText,
+          $0.id, $0.callbackID.text, BytePath($0.subject).displayText, String($0.attempts),
+          $0.dueAt?.rfc3339 ?? "", BytePath($0.error ?? "").displayText,
         ]
+      }
+    )
+    Terminal.table(
+      ["ORIGINAL THAT STAYS", "WHY"],
+      report.originals.map {
+        [BytePath($0.path).displayText, BytePath($0.reason).displayText]
       }
     )
     Terminal.table(
@@ -56,6 +66,21 @@ extension Command {
       }
     )
     return .done
+  }
+
+  private static func row(_ matter: NeedsPerson) -> [String] {
+    switch matter {
+    case .handoff(let handoff):
+      [
+        handoff.id, handoff.destination.text, handoff.status.rawValue,
+        BytePath(handoff.error?.message ?? "").displayText,
+      ]
+    case .notice(let notice):
+      [
+        notice.id, notice.callbackID.text, "notice \(notice.state.rawValue)",
+        BytePath("\(notice.subject): \(notice.error ?? "")").displayText,
+      ]
+    }
   }
 
   /// The evidence for one file, or what a handoff waits for.
@@ -88,10 +113,14 @@ extension Command {
     } else {
       let suffix = report.reason.map { ": \(BytePath($0).displayText)" } ?? ""
       Terminal.out("\(BytePath(report.path).displayText) is \(report.state)\(suffix)")
+      if let until = report.until { Terminal.out("it goes on by itself at \(until.rfc3339)") }
       Terminal.table(
         ["CHECK", "PASSED", "SINCE", "DETAIL"],
         report.evidence.map {
-          [$0.check.rawValue, $0.passed ? "yes" : "no", $0.since?.rfc3339 ?? "", $0.detail]
+          [
+            $0.check.rawValue, $0.pending == true ? "-" : $0.passed ? "yes" : "no",
+            $0.since?.rfc3339 ?? "", BytePath($0.detail).displayText,
+          ]
         }
       )
     }
@@ -123,9 +152,9 @@ extension Command {
         if !arguments.has("json") { Terminal.out(asset.localIdentifier.text) }
         imported.append(asset)
       } catch let failure as CommandFailure {
-        // The others are imported all the same; the exit code tells that one was not.
+        // The others are imported all the same; the exit code is that of the worst failure.
         Terminal.error(failure.message)
-        if worst == .done { worst = failure.code }
+        worst = max(worst, failure.code)
       }
     }
     if arguments.has("json") { try Terminal.json(imported) }

@@ -1,7 +1,9 @@
 import Glibc
 
 /// The exit codes of CONTRACT.md.
-enum ExitCode: Int32 {
+///
+/// The order is the one in which a command over many things chooses among their codes.
+enum ExitCode: Int32, Comparable {
   case done = 0
   case failed = 1
   case usage = 2
@@ -11,6 +13,8 @@ enum ExitCode: Int32 {
   case cancelled = 6
   case expired = 7
   case unavailable = 75
+
+  static func < (left: ExitCode, right: ExitCode) -> Bool { left.rawValue < right.rawValue }
 
   func exit() -> Never {
     Glibc.exit(rawValue)

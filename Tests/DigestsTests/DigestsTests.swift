@@ -28,6 +28,17 @@ struct DigestsTests {
     #expect(try digest.finish() == SHA256.digest(of: bytes))
   }
 
+  @Test("MD5 gives the digests of RFC 1321's examples")
+  func knownMD5() throws {
+    for (text, digest) in [
+      ("", "d41d8cd98f00b204e9800998ecf8427e"), ("abc", "900150983cd24fb0d6963f7d28e17f72"),
+    ] {
+      var md5 = try MD5()
+      for byte in text.utf8 { withUnsafeBytes(of: byte) { md5.update($0) } }
+      #expect(try hex(md5.finish()) == digest)
+    }
+  }
+
   @Test("HMAC-SHA-256 gives the codes of RFC 4231, message after message under one key")
   func knownCodes() throws {
     var keyed = try HMACSHA256(key: [UInt8](repeating: 0x0b, count: 20))

@@ -212,6 +212,8 @@ struct ConfigurationTests {
       [callback.d]
       url = "https://example.net/results"
       secret = { credential = "results" }
+      [callback.e]
+      open = "editor://result"
       """
     )
     let destinations = configuration.destinations
@@ -225,7 +227,8 @@ struct ConfigurationTests {
         "handoff.toml:2:13: destination.a.transport: transport http is not built yet",
         "handoff.toml:7:13: destination.b.transport: transport url is not built yet",
         "handoff.toml:10:13: destination.c.transport: transport file is not built yet",
-        "handoff.toml:12:11: callback.d: a callback is not built yet",
+        "handoff.toml:13:7: callback.d.url: a callback by url is not built yet",
+        "handoff.toml:16:8: callback.e.open: a callback by open is not built yet",
       ]
     )
   }
@@ -237,9 +240,16 @@ struct ConfigurationTests {
       [[drop_folder]]
       path = "exports"
       handoff = ["one"]
+      on_supersede = "both"
+      [library]
+      retention = "90d"
       [destination.one]
       transport = "exec"
       command = ["true"]
+      [callback.two]
+      exec = ["notify-send", "{title}"]
+      [callback.three]
+      file = "told.jsonl"
       """
     )
     #expect(configuration.unsupportedProblems.isEmpty)
@@ -247,7 +257,7 @@ struct ConfigurationTests {
 
   @Test(
     "a rule of a folder that is not built yet is named, never ignored",
-    arguments: ["existing = \"ignore\"", "sidecar_wait = \"5s\""]
+    arguments: ["prefer = [\"mp4\"]"]
   )
   func unbuiltRule(line: String) throws {
     let configuration = try decode("[[drop_folder]]\npath = \"exports\"\n\(line)\n")

@@ -47,6 +47,11 @@ struct FolderOverlapTests {
         + "drop folder (/etc/handoff/exports)"
     ),
     (
+      "[callback.x]\nfile = 'exports/told.jsonl'",
+      "callback.x.file: the file of callback x (/etc/handoff/exports/told.jsonl) is inside the drop "
+        + "folder (/etc/handoff/exports)"
+    ),
+    (
       "[[drop_folder]]\npath = './exports/'",
       "drop_folder[1].path: /etc/handoff/exports is a drop folder already"
     ),

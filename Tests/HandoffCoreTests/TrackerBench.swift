@@ -8,13 +8,20 @@ struct TrackerBench {
   var tracker: SettleTracker
   var now: Duration = .zero
 
-  init(quiet: Duration = .seconds(1), giveUp: Duration = .seconds(600), ignore: [String] = []) {
-    let rules = SettleTracker.Rules(
+  /// - Parameter change: more about the folder's rules.
+  init(
+    quiet: Duration = .seconds(1),
+    giveUp: Duration = .seconds(600),
+    ignore: [String] = [],
+    _ change: (inout SettleTracker.Rules) -> Void = { _ in }
+  ) {
+    var rules = SettleTracker.Rules(
       quiet: quiet,
       quietPoll: .seconds(60),
       giveUp: giveUp,
       ignore: ignore.map { ShellPattern($0) }
     )
+    change(&rules)
     tracker = SettleTracker(folders: [(path: Self.folder, rules: rules)])
   }
 
@@ -56,13 +63,24 @@ struct TrackerBench {
     _ name: String,
     _ judgement: ProbeVerdict.Judgement,
     version: Int64 = 1,
-    proof: CandidateFinding.WriterProof = .lease
+    proof: CandidateFinding.WriterProof = .lease,
+    beside: ProofFinding = .notAsked
   ) -> CandidateStep {
-    examined(name, .judged(Self.verdict(judgement), Self.identity(version), proof))
+    examined(name, .judged(Self.verdict(judgement), Self.identity(version), proof, beside))
+  }
+
+  /// Goes on to the next moment at which something is due, and gives the names that are.
+  mutating func dueNext() -> [String] {
+    now = max(now, tracker.nextDue ?? now)
+    return due()
   }
 
   mutating func imported(_ name: String, _ outcome: ImportOutcome) {
     tracker.imported(Self.path(name), outcome, at: moment)
+  }
+
+  func report(_ name: String) -> CandidateReport? {
+    tracker.report(for: Self.path(name))
   }
 
   func state(_ name: String) -> CandidateState? {

@@ -55,7 +55,8 @@ struct LedgerFixture: Sendable {
     path: BytePath? = nil,
     folder: BytePath = "/exports",
     to destinations: [DestinationName] = [],
-    holding: Bool = true
+    onSupersede: DropFolderSettings.OnSupersede = .hold,
+    sidecar: ConsumedSidecar? = nil
   ) async throws -> ImportRecord {
     let asset = try sampleAsset(number, at: time.now)
     let orders = destinations.map {
@@ -74,7 +75,8 @@ struct LedgerFixture: Sendable {
         seenAt: time.now
       ),
       orders: orders,
-      holdingSuperseded: holding
+      sidecar: sidecar,
+      onSupersede: onSupersede
     )
   }
 

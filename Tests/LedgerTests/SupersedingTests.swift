@@ -99,7 +99,7 @@ struct SupersedingTests {
   func notHeld() async throws {
     try await LedgerFixture.with { fixture in
       let first = try await claimed(fixture, 1, submitted: true)
-      try await fixture.add(11, path: "/exports/1.mp4", holding: false)
+      try await fixture.add(11, path: "/exports/1.mp4", onSupersede: .both)
       #expect(try await fixture.answer(first, .failure(.busy)).name == "retried")
 
       let second = try await claimed(fixture, 2, submitted: true)

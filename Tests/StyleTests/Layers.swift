@@ -43,6 +43,7 @@ struct Layers: Sendable {
   /// Do not know each other.
   static let adapters = [
     Target("Sources/AssetLibrary", domain.union(["Digests"]), system: system),
+    Target("Sources/Callbacks", domain, system: system),
     Target("Sources/Destinations", domain.union(["HandoffWire"]), system: system),
     Target("Sources/DropFolders", domain.union(["CInotifyTools"]), system: system),
     Target("Sources/HandoffControl", domain.union(["HandoffWire"]), system: system),
@@ -55,8 +56,8 @@ struct Layers: Sendable {
     Target(
       "Sources/HandoffService",
       domain.union([
-        "AssetLibrary", "Destinations", "DropFolders", "HandoffConfig", "HandoffControl", "Ledger",
-        "MediaProbe",
+        "AssetLibrary", "Callbacks", "Destinations", "DropFolders", "HandoffConfig",
+        "HandoffControl", "Ledger", "MediaProbe",
       ]),
       system: system
     ),

@@ -62,6 +62,10 @@ int clinux_rename_no_replace(int from_directory, const char *from, int to_direct
 int clinux_clone(int to, int from);
 int64_t clinux_first_hole(int descriptor, int64_t from);
 int64_t clinux_next_data(int descriptor, int64_t from);
+// Opens a file only as a place (O_PATH), without following a link at its name: needs no permission to
+// read it, and neither waits for nor breaks a lease.
+int clinux_open_place(const char *path);
+
 // Opens a folder only as a place (O_PATH).
 int clinux_open_folder_path(const char *path);
 // openat2(2) that follows no symbolic link and never leaves the directory.
@@ -103,11 +107,16 @@ int clinux_accept(int socket);
 intptr_t clinux_send(int socket, const void *bytes, size_t count, int descriptor, int wait);
 // One recvmsg(2); *descriptor is one that was passed (close-on-exec), or -1.
 intptr_t clinux_receive(int socket, void *bytes, size_t count, int *descriptor, int wait);
+// SO_PEERCRED: the user id at the other end of a Unix socket, when it connected.
+int clinux_peer_user(int socket, uint32_t *user);
 int clinux_set_nonblocking(int descriptor);
 int clinux_is_open(int descriptor);
 int clinux_pipe(int pair[2]);
 // Bytes that wait to be read.
 int clinux_unread(int descriptor, int *count);
+
+// A file without a name that lives in memory, close-on-exec; see memfd_create(2).
+int clinux_memory_file(const char *name);
 
 // mallopt(3): keeps freed memory for the next use instead of giving it back at once.
 void clinux_keep_memory(void);

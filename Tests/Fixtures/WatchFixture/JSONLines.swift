@@ -34,6 +34,7 @@ final class JSONLines: Sendable {
     write([
       "event": .string("change"),
       "path": .string(change.path.bytes.hexDigits),
+      "folder": .string(change.folder.bytes.hexDigits),
       "state": .string(change.state.rawValue),
       "reason": change.reason.map { .string($0) } ?? .null,
       "identifier": change.localIdentifier.map { .string($0.text) } ?? .null,
@@ -76,6 +77,8 @@ final class JSONLines: Sendable {
       "event": .string("report"),
       "path": .string(path.bytes.hexDigits),
       "state": report.map { .string($0.state.rawValue) } ?? .null,
+      "reason": report?.reason.map { .string($0) } ?? .null,
+      "dated": .bool(report?.evidence.allSatisfy { $0.since != nil } ?? false),
       "evidence": .array(evidence?.map { .string($0) } ?? []),
     ])
   }

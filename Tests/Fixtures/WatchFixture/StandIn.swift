@@ -1,3 +1,4 @@
+import Digests
 import DropFolders
 import HandoffCore
 import HandoffProtocol
@@ -54,6 +55,9 @@ final class StandIn: Sendable {
         for _ in 0..<2000 where !export.isBroken { try await Task.sleep(for: .milliseconds(10)) }
       }
       if export.isBroken { return .changed }
+      if let checksum = export.checksum, try sum(checksum.algorithm, content) != checksum.bytes {
+        return .held(reason: "the digests differ", state: .waitingProof, upTo: nil)
+      }
       let after = try export.file.status().identity
       guard after == export.identity else { return .changed }
       let identifier = LocalIdentifier(try digest(of: content))
@@ -61,6 +65,19 @@ final class StandIn: Sendable {
       return .imported(identifier)
     } catch {
       return .failed(reason: "\(error)", state: .refused, mayPass: true)
+    }
+  }
+
+  private func sum(
+    _ algorithm: ContentChecksum.Algorithm,
+    _ content: [UInt8]
+  ) throws -> [UInt8] {
+    switch algorithm {
+    case .sha256: return try SHA256.digest(of: content)
+    case .md5:
+      var md5 = try MD5()
+      content.withUnsafeBytes { md5.update($0) }
+      return try md5.finish()
     }
   }
 

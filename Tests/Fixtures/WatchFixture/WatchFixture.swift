@@ -8,7 +8,8 @@ import Paths
 
 /// Runs a real watcher on one folder, in a process of its own, because libinotifytools is one a process.
 ///
-///     watch-fixture DROP CONTROL [quiet=MS] [quiet_poll=MS] [give_up=MS] [poll=MS] [watch=HOW] [also=DROP] [brief=1]
+///     watch-fixture DROP CONTROL [quiet=MS] [quiet_poll=MS] [give_up=MS] [poll=MS] [brief=1]
+///         [proof=PROOF] [existing=ignore] [nested=NAME] [watch=HOW] [also=DROP]
 ///
 /// `also` names a further drop folder with the same settings.
 /// Prints one line of JSON for each change, and with `brief` only for imports. Lines on standard input are questions: `folders`,
@@ -27,13 +28,15 @@ enum WatchFixture {
       other.path = BytePath(String(argument.dropFirst("also=".count)))
       return other
     }
+    let folders = [settings] + nested(arguments, in: settings) + others
     let isBrief = arguments.contains("brief=1")
     let output = JSONLines()
     let stand = StandIn()
     let watcher = DropFolderWatcher(
-      folders: [settings] + others,
+      folders: folders,
       control: BytePath(arguments[2]),
       keeper: try await LeaseKeeper(),
+      firstSeen: [settings.path: wallClock()],
       surroundings: DropFolderWatcher.Surroundings(
         probe: stand.probe,
         known: stand.known,
@@ -59,10 +62,18 @@ enum WatchFixture {
     to settings: inout DropFolderSettings
   ) throws {
     let parts = argument.split(separator: "=", maxSplits: 1)
-    if parts.first == "also" { return }
-    if parts.first == "watch", let watch = DropFolderSettings.Watch(rawValue: String(parts[1])) {
-      settings.watch = watch
+    switch parts.first {
+    case "nested", "also": return
+    case "watch":
+      settings.watch = DropFolderSettings.Watch(rawValue: String(parts[1])) ?? .auto
       return
+    case "proof":
+      settings.proof = DropFolderSettings.Proof(rawValue: String(parts[1])) ?? .auto
+      return
+    case "existing":
+      settings.existing = DropFolderSettings.Existing(rawValue: String(parts[1])) ?? .import
+      return
+    default: break
     }
     guard parts.count == 2, let milliseconds = Int(parts[1]) else {
       throw FixtureError("not a setting: \(argument)")
@@ -75,6 +86,18 @@ enum WatchFixture {
     case "brief": break
     case "poll": settings.pollInterval = time
     default: throw FixtureError("not a setting: \(argument)")
+    }
+  }
+
+  /// A drop folder inside the other, which takes nothing of what it holds but the quiet period.
+  private static func nested(
+    _ arguments: [String],
+    in outer: DropFolderSettings
+  ) -> [DropFolderSettings] {
+    arguments.filter { $0.hasPrefix("nested=") }.map { argument in
+      var inner = DropFolderSettings(path: outer.path.appending(String(argument.dropFirst(7))))
+      inner.quiet = outer.quiet
+      return inner
     }
   }
 
@@ -97,12 +120,21 @@ enum WatchFixture {
         let path = BytePath(words.count > 1 ? [UInt8](hexDigits: String(words[1])) ?? [] : [])
         switch words.first {
         case "folders": output.write(await watcher.folders())
-        case "report": output.write(await watcher.report(for: path), path)
+        case "report": output.write(await watcher.explained(path), path)
         case "judge":
-          output.write(["event": .string("judge"), "found": .bool(await watcher.judgeAgain(path))])
+          output.write(["event": .string("judge"), "found": .bool(try await judge(path, watcher))])
         default: throw FixtureError("not a question")
         }
       }
+    }
+  }
+}
+
+extension WatchFixture {
+  private static func judge(_ path: BytePath, _ watcher: DropFolderWatcher) async throws -> Bool {
+    switch try await watcher.judgeAgain(path) {
+    case .begun: true
+    case .misnamed, .missing, .outside, .offline: false
     }
   }
 }

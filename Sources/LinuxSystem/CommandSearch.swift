@@ -1,8 +1,7 @@
 import Glibc
-import LinuxSystem
 package import Paths
 
-/// Finds the program of a destination's `command`.
+/// Finds the program of a destination's `command` or of a callback's `exec`.
 package enum CommandSearch {
   /// The absolute path of a program, or nil if there is no executable file of that name.
   ///

@@ -1,0 +1,41 @@
+package import HandoffCore
+package import HandoffProtocol
+import LinuxSystem
+import Paths
+
+extension AssetLibrary {
+  /// There is an object of that digest.
+  ///
+  /// Its bytes are not read.
+  package func holds(_ digest: ContentDigest) async throws(LibraryError) -> Bool {
+    try await onFiles { store throws(LibraryError) in try store.size(of: digest) != nil }
+  }
+
+  /// Puts a tombstone in the place of an asset: its record says `deleted`, and then its object is
+  /// removed. Both are durable when this returns.
+  ///
+  /// Call it after the ledger's commit, and again after a crash: repeating it changes nothing. What a
+  /// grant still links to stays readable until the grant ends. An object that was set aside as damaged
+  /// stays where it is.
+  package func leaveTombstone(of asset: Asset) async throws(LibraryError) {
+    var tombstone = asset
+    tombstone.status = .deleted
+    try await writeRecord(tombstone)
+    try await onFiles { store throws(LibraryError) in try store.remove(asset.digest) }
+  }
+}
+
+extension ObjectStore {
+  fileprivate func remove(_ digest: ContentDigest) throws(LibraryError) {
+    guard isAvailable else { throw LibraryError(.unavailable, layout.root) }
+    let object = layout.object(digest)
+    try exchange.withLock { () throws(LibraryError) in
+      try storing(object) { () throws(SystemError) in
+        try faults.pass("library.remove")
+        try DurableFile.unlink(object)
+        try faults.pass("library.sync-folder")
+        try Directory.sync(layout.shard(digest))
+      }
+    }
+  }
+}

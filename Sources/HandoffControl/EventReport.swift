@@ -1,0 +1,37 @@
+package import HandoffProtocol
+
+/// One step in the life of an asset or handoff, as `handoff history --json` shows it.
+package struct EventReport: Codable, Sendable {
+  /// Counts the ledger's events from 1.
+  package var sequence: Int64
+  package var at: Timestamp
+  /// What happened: `imported`, `superseded`, `asset_deleted`, `revived`, `created`, `submitted` …
+  package var event: String
+  @OrNull package var handoffID: String?
+  @OrNull package var localIdentifier: LocalIdentifier?
+  @OrNull package var destination: DestinationName?
+  @OrNull package var from: String?
+  @OrNull package var to: String?
+  @OrNull package var attempt: Int?
+  /// For people.
+  @OrNull package var detail: String?
+
+  package init(sequence: Int64, at: Timestamp, event: String) {
+    self.sequence = sequence
+    self.at = at
+    self.event = event
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case sequence
+    case at
+    case event
+    case handoffID = "handoff_id"
+    case localIdentifier = "local_identifier"
+    case destination
+    case from
+    case to
+    case attempt
+    case detail
+  }
+}

@@ -1,0 +1,122 @@
+package import Paths
+
+/// What lies beside an export: its sidecar, its marker or checksum file, and the temporary name that it
+/// had before.
+extension SettleTracker {
+  /// An inode, by which a file is known under another name.
+  struct ScratchKey: Hashable, Sendable {
+    let device: UInt64
+    let inode: UInt64
+  }
+
+  struct ScratchName: Sendable {
+    let path: BytePath
+    /// Bytes, when it was listed.
+    let size: Int64
+  }
+
+  /// How much of its `sidecar_wait` an export has left, which counts from its last event; zero or less
+  /// when it has passed.
+  package func sidecarWait(of path: BytePath, at moment: Moment) -> Duration {
+    guard let candidate = candidates[path] else { return .zero }
+    return candidate.lastEvent + folders[candidate.folder].rules.sidecarWait - moment.elapsed
+  }
+
+  /// A rename was seen to bring a file under its name: it was not there before.
+  package func cameByRename(_ path: BytePath) -> Bool {
+    switch candidates[path]?.origin {
+    case .renamed, .renamedAndClosed: true
+    case .listed, .written, nil: false
+    }
+  }
+
+  /// Something lies beside an export, or has changed there: what is held for it is looked at again.
+  mutating func noteBeside(
+    _ path: BytePath,
+    _ observation: CandidateObservation,
+    at moment: Moment
+  ) {
+    let sidecarOf = TemporaryNames.export(ofSidecar: path)
+    guard let export = sidecarOf ?? ProofFiles.export(ofProof: path) else { return }
+    if case .listed(let identity) = observation, candidates[path]?.identity == identity { return }
+    update(export) { candidate in
+      switch candidate.stage {
+      case .postponed, .unproven:
+        candidate.enter(candidate.stage, wake: moment.elapsed, at: moment)
+      case .examining, .importing:
+        candidate.isReconsidered = true
+      case .quiet, .openForWriting, .unreadable, .incomplete, .confirming, .unprobed, .existing,
+        .misnamed, .irregular, .refused:
+        return
+      }
+    }
+    if sidecarOf != nil, isImported(export) { noteLateSidecar(path, observation, at: moment) }
+  }
+
+  /// It waits for the next export of its name, which a person should know.
+  private mutating func noteLateSidecar(
+    _ path: BytePath,
+    _ observation: CandidateObservation,
+    at moment: Moment
+  ) {
+    switch observation {
+    case .changed(closed: true), .renamed: break
+    case .changed(closed: false), .attributes, .listed, .irregular, .vanished: return
+    }
+    update(path) { candidate in
+      guard case .misnamed = candidate.stage else { return }
+      candidate.enter(.misnamed(Self.lateSidecar), wake: nil, at: moment)
+    }
+  }
+
+  private static let lateSidecar =
+    "a sidecar that came after its export was imported: it counts for the next export of that name"
+
+  // MARK: Temporary names
+
+  /// Remembers the inode under a temporary name, where its rename would be a proof.
+  mutating func noteScratchName(_ path: BytePath) {
+    guard let candidate = candidates[path], case .misnamed = candidate.stage,
+      folders[candidate.folder].rules.proof == .rename, let identity = candidate.identity
+    else { return }
+    let key = ScratchKey(device: identity.device, inode: identity.inode)
+    scratchNames[key] = ScratchName(path: path, size: identity.size)
+  }
+
+  mutating func forgetScratchName(_ path: BytePath, _ candidate: Candidate) {
+    guard let identity = candidate.identity else { return }
+    let key = ScratchKey(device: identity.device, inode: identity.inode)
+    if scratchNames[key]?.path == path { scratchNames.removeValue(forKey: key) }
+  }
+
+  /// The inode was listed under a temporary name before.
+  ///
+  /// An inode number that was free for a moment
+  /// may be another file's by now, which then has its first bytes still to come.
+  func wasRenamed(_ identity: FileIdentity) -> Bool {
+    let key = ScratchKey(device: identity.device, inode: identity.inode)
+    return scratchNames[key].map { identity.size >= $0.size } ?? false
+  }
+}
+
+extension Candidate {
+  /// The last event as an observation.
+  var lastChange: CandidateObservation {
+    switch origin {
+    case .renamed: .renamed(closedSince: false)
+    case .renamedAndClosed: .renamed(closedSince: true)
+    case .listed, .written: .changed(closed: isClosed)
+    }
+  }
+
+  /// What is looked at next.
+  func nextLook(_ path: BytePath) -> SettleTracker.Look {
+    SettleTracker.Look(
+      path: path,
+      folder: folder,
+      judged: look.map { (identity: $0.identity, verdict: $0.verdict) },
+      existing: isExisting ? identity : nil,
+      writers: announced == .openForWriting ? announcedReason : nil
+    )
+  }
+}

@@ -1,0 +1,24 @@
+import Glibc
+import LinuxSystem
+import Paths
+
+/// Holds a scripted receiver until the test lets it go: a FIFO in its work folder, a line for each pass.
+struct Gate {
+  /// Open for both, so that a line waits in it until a receiver comes.
+  private let fifo: FileDescriptor
+
+  /// What an `exec` receiver runs to be held.
+  static let command = "read -r line < $HANDOFF_WORK/gate"
+
+  /// - Parameter destination: of a broker that has started.
+  init(_ destination: String, _ scene: Scene) throws {
+    let path = scene.broker.root.appending("state/work/\(destination)/gate")
+    try checked("mkfifo", path) { mkfifo(path.nulTerminated, 0o600) }
+    fifo = try FileDescriptor.open(path, O_RDWR | O_NONBLOCK)
+  }
+
+  /// Lets one receiver go, which is there or comes later.
+  func pass() throws {
+    try fifo.write([UInt8(ascii: "\n")])
+  }
+}
