@@ -205,6 +205,11 @@ let testTargets: [Target] = [
     // Run contained from the release build, as a shipped plugin is.
     linkerSettings: linking
   ),
+  fixture(
+    "export-writer",
+    ["Digests", "HandoffProtocol", "HandoffTestSupport", "LinuxSystem", "Paths"],
+    path: "Tests/Fixtures/ExportWriter"
+  ),
   fixture("hostile-receiver", ["LinuxSystem", "Paths"], path: "Tests/Fixtures/HostileReceiver"),
   fixture(
     "watch-fixture",
@@ -259,7 +264,7 @@ let testTargets: [Target] = [
   tests("HandoffProtocolTests", ["HandoffProtocol"]),
   tests(
     "IntegrationTests",
-    ["HandoffCore", "HandoffProtocol", "LinuxSystem", "Paths"]
+    ["Digests", "HandoffCore", "HandoffProtocol", "LinuxSystem", "Paths", "export-writer"]
   ),
   tests(
     "LedgerTests",

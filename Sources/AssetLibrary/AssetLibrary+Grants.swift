@@ -54,6 +54,11 @@ extension AssetLibrary {
     }
   }
 
+  /// Where a destination's grants are, whether or not the library is there.
+  package func grantsPath(destination: DestinationName) -> BytePath {
+    store.layout.grants.appending(destination.text)
+  }
+
   /// Ends all grants but those of open handoffs (their ids by destination), for the start of a broker.
   ///
   /// The answer is the number of handoffs whose grants were ended.

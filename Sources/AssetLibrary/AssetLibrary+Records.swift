@@ -14,6 +14,14 @@ package struct LibraryContents: Hashable, Sendable {
   package var problems: [LibraryError] = []
 }
 
+/// What a look at a record has found.
+package enum RecordFound: Hashable, Sendable {
+  case nothing
+  case asset(Asset)
+  /// It is not a record, or another asset's.
+  case malformed
+}
+
 extension AssetLibrary {
   /// Writes an asset's record beside its object, or replaces it.
   ///
@@ -29,6 +37,16 @@ extension AssetLibrary {
     try await onFiles { store throws(LibraryError) in
       guard store.isAvailable else { throw LibraryError(.unavailable, store.layout.root) }
       return try store.readRecord(digest)
+    }
+  }
+
+  /// What stands where an asset's record is.
+  package func recordFound(of digest: ContentDigest) async throws(LibraryError) -> RecordFound {
+    do throws(LibraryError) {
+      return try await record(of: digest).map { .asset($0) } ?? .nothing
+    } catch {
+      guard error.code == .malformedRecord else { throw error }
+      return .malformed
     }
   }
 

@@ -16,17 +16,20 @@ package final class AssetLibrary: Sendable {
     /// Refuse with `library_unavailable`: for a broker whose ledger knows assets, and which must not
     /// begin a new library on an empty mount point.
     case refuse
+    /// Open all the same: every call says `library_unavailable` until the library is there.
+    case wait
   }
 
   /// The library's folder.
   package let path: BytePath
-  /// 32 hexadecimal digits, made once with the library: tells one library from another.
-  package let id: String
+  /// 32 hexadecimal digits, made once with the library: tells one library from another; nil where it was
+  /// not there when it was opened.
+  package let id: String?
   let store: ObjectStore
   let lanes: ImportLanes
   let files: BlockingThread
 
-  private init(store: ObjectStore, id: String, files: BlockingThread) {
+  private init(store: ObjectStore, id: String?, files: BlockingThread) {
     self.path = store.layout.root
     self.id = id
     self.store = store
@@ -41,6 +44,7 @@ package final class AssetLibrary: Sendable {
   ///   - path: absolute.
   ///   - logger: hears only of failures that change nothing.
   ///   - whenMissing: what to do where there is no `library.json`.
+  ///   - isSweeping: remove what interrupted imports have left; false for who only looks.
   ///   - faults: for tests.
   /// - Returns: the library, ready.
   /// - Throws: ``LibraryError`` with `unknown_format` for a library of a newer format.
@@ -48,6 +52,7 @@ package final class AssetLibrary: Sendable {
     at path: BytePath,
     logger: Logger,
     whenMissing: WhenMissing = .create,
+    isSweeping: Bool = true,
     faults: FaultPlan = .current
   ) async throws(LibraryError) -> AssetLibrary {
     let files = BlockingThread("library.files")
@@ -56,9 +61,10 @@ package final class AssetLibrary: Sendable {
       logger: logger,
       faults: faults
     )
-    let id = try await files.run { () throws(LibraryError) in
+    let id = try await files.run { () throws(LibraryError) -> String? in
+      if whenMissing == .wait, !store.isAvailable { return nil }
       let id = try store.prepare(whenMissing: whenMissing)
-      _ = try StagingFile.sweep(store.layout)
+      if isSweeping { _ = try StagingFile.sweep(store.layout) }
       return id
     }
     return AssetLibrary(store: store, id: id, files: files)

@@ -15,6 +15,11 @@ final class ImportLanes: Sendable {
     let continuation: CheckedContinuation<BlockingThread, Never>
   }
 
+  /// Something is being imported, or waits for a lane.
+  var isBusy: Bool {
+    state.withLock { $0.idle.count < laneCount || !$0.waiting.isEmpty }
+  }
+
   private struct State {
     var idle: [BlockingThread]
     /// How many more long pieces of work may run.
@@ -32,10 +37,12 @@ final class ImportLanes: Sendable {
   }
 
   private let state: Mutex<State>
+  private let laneCount: Int
 
   /// - Parameter count: lanes for anything; the one for short work comes on top.
   init(count: Int) {
     let lanes = (0...count).map { BlockingThread("library.import.\($0)") }
+    laneCount = lanes.count
     state = Mutex(State(idle: lanes, longSlots: count))
   }
 

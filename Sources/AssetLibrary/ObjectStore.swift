@@ -23,6 +23,8 @@ struct ObjectStore: Sendable {
   func available<Value>(
     _ work: () throws(LibraryError) -> Value
   ) throws(LibraryError) -> Value {
+    // Before anything is written to what may be an empty mount point.
+    guard isAvailable else { throw LibraryError(.unavailable, layout.root) }
     do throws(LibraryError) {
       return try work()
     } catch {
@@ -71,6 +73,7 @@ struct ObjectStore: Sendable {
         try syncFolder(of: digest)
         return .new
       case .good:
+        guard try renew(digest) else { continue }
         // Whoever placed it may have died before it synced the folder.
         try syncFolder(of: digest)
         return .alreadyPresent

@@ -23,6 +23,8 @@ struct ReadPass {
   var isStored = false
   /// What the writer says of the bytes; a pass over others ends with `checksum_mismatch`.
   var checksum: ContentChecksum?
+  /// Told of each piece that was read, in bytes; may block to read slower.
+  var onRead: @Sendable (Int) -> Void = { _ in }
 
   /// Where a copy goes.
   struct Target {
@@ -68,6 +70,7 @@ struct ReadPass {
       let count = Int(min(rest, Int64(buffer.count)))
       sums.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
       rest -= Int64(count)
+      onRead(count)
     }
   }
 
@@ -97,6 +100,7 @@ struct ReadPass {
         }
       }
       offset += Int64(count)
+      onRead(count)
     }
   }
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <linux/ioprio.h>
 #include <linux/openat2.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -238,6 +239,11 @@ int clinux_file_system_magic(int descriptor, int64_t *magic) {
   return 0;
 }
 
+int clinux_idle_disk_priority(int idle) {
+  int class = idle ? IOPRIO_CLASS_IDLE : IOPRIO_CLASS_NONE;
+  return (int)syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, IOPRIO_PRIO_VALUE(class, 0));
+}
+
 // Leases
 
 int clinux_lease(int descriptor, int signal, int thread) {
@@ -414,8 +420,4 @@ void clinux_keep_memory(void) {
   mallopt(M_MMAP_THRESHOLD, 4 << 20);
   mallopt(M_TRIM_THRESHOLD, 64 << 20);
   mallopt(M_TOP_PAD, 1 << 20);
-}
-
-int clinux_open_place(const char *path) {
-  return open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 }

@@ -2,8 +2,9 @@ import Glibc
 import LinuxSystem
 import Paths
 
-/// Brings a notice to a file: a line added to it, or, where the path is a folder, a document of its own
-/// in it. Blocks.
+/// Brings a notice to a file: a line added to it, or, where the path is a folder, a document in it.
+///
+/// Blocks.
 struct NoticeFile: Sendable {
   let path: BytePath
 

@@ -1,6 +1,8 @@
 /// Walks MP4, QuickTime and 3GP: top-level boxes that fill the file, a movie with samples.
 enum ISOMedia {
   private static let boxLimit = 1_000_000
+  /// No file system has smaller holes, so smaller padding need not be remembered.
+  private static let leastHole: Int64 = 512
 
   static func report(_ source: ByteSource) throws -> StructureReport {
     do {
@@ -14,6 +16,7 @@ enum ISOMedia {
     var movie: ISOMovie?
     var fragments = ISOFragments()
     var content: ISOBox?
+    var padding: [Range<Int64>] = []
     var boxCount = 0
     var offset: Int64 = 0
     while offset < source.size {
@@ -25,6 +28,7 @@ enum ISOMedia {
       default: break
       }
       if !box.isPadding { content = box }
+      if box.isPadding, box.size > leastHole { padding.append(box.content..<box.end) }
       offset = box.end
       boxCount += 1
       guard boxCount < boxLimit else { throw ISOBox.Defect(detail: "more than \(boxLimit) boxes") }
@@ -34,7 +38,9 @@ enum ISOMedia {
         detail: "no 'moov' box: an interrupted export, or one still being written"
       )
     }
-    return try judge(source, movie, fragments, content)
+    var report = try judge(source, movie, fragments, content)
+    report.padding = padding
+    return report
   }
 
   private static func judge(

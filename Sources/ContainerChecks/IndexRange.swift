@@ -14,14 +14,3 @@ package enum IndexRange {
     return Finding(.passed, "none of \(count) packets reaches past the file's end")
   }
 }
-
-/// The check that the whole file was written.
-package enum HoleCheck {
-  /// Judges by where the kernel says that the first hole is (`SEEK_HOLE`, lseek(2)).
-  ///
-  /// Every file has a virtual hole at its end.
-  package static func check(firstHole: Int64, size: Int64) -> Finding {
-    guard firstHole < size else { return Finding(.passed, "no hole") }
-    return Finding(.incomplete, "nothing is written from \(firstHole) on, for a part at least")
-  }
-}

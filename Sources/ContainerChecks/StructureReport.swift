@@ -4,6 +4,8 @@ package struct StructureReport: Hashable, Sendable {
   package var finding: Finding
   /// Where padding begins that reaches to the end of the file; the file's size where there is none.
   package var contentEnd: Int64
+  /// Large outermost padding: what lies in it means nothing, so it need not have been written.
+  package var padding: [Range<Int64>] = []
   /// What lies before ``contentEnd`` is media data, not an index.
   package var endsInMedia: Bool
   /// Why the packets cannot be read without a key; nil if they can.

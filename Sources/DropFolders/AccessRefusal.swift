@@ -4,7 +4,7 @@ import Paths
 /// Why a file or folder cannot be opened, for a person who has to change that: what it is about, whose it
 /// is, and what the system says.
 enum AccessRefusal {
-  /// - Parameter status: nil where even that cannot be seen.
+  /// The status is nil where even that cannot be seen.
   static func text(_ error: SystemError, _ path: BytePath, _ status: FileStatus?) -> String {
     let owner = status.map { status in
       ", owner \(status.owner), group \(status.group), mode "

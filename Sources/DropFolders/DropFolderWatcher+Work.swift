@@ -11,6 +11,16 @@ extension DropFolderWatcher {
     workHasEnded()
   }
 
+  /// Has the ledger told of a package.
+  func record(_ arrival: PackageArrival) async {
+    let packager = surroundings.packager
+    // Not cut off by the end of the watcher, as an import is not.
+    let outcome = await Task { await packager(arrival) }.value
+    tracker.packaged(arrival.path, outcome, at: moment)
+    tellChanges()
+    wake()
+  }
+
   private func settle(_ look: SettleTracker.Look) async {
     let folder = settings[look.folder]
     if let identity = look.existing {
@@ -73,6 +83,9 @@ extension DropFolderWatcher {
     do {
       if let identifier = try await surroundings.known(look.path, identity) {
         return .known(identifier, identity)
+      }
+      if let other = try await surroundings.outdone(look.path, identity) {
+        return .outdone(by: other, identity)
       }
     } catch {
       return Self.unanswered(error, identity, opened.proof)

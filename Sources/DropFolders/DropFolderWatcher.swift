@@ -21,6 +21,12 @@ package actor DropFolderWatcher {
     ///
     /// It is not cancelled when the watcher is.
     package var importer: @Sendable (SettledExport) async -> ImportOutcome
+    /// The export of the same stem that was taken instead of this finished one, by the folder's `prefer`.
+    package var outdone: @Sendable (BytePath, FileIdentity) async throws -> BytePath?
+    /// Records a package whose exports are all imported.
+    ///
+    /// It is not cancelled when the watcher is.
+    package var packager: @Sendable (PackageArrival) async -> PackageOutcome
     /// Hears of every change; called in order, and must not block.
     package var observer: @Sendable (CandidateChange) -> Void
     package var now: @Sendable () -> Timestamp
@@ -29,12 +35,18 @@ package actor DropFolderWatcher {
       probe: @escaping @Sendable (FileDescriptor, Int64) async -> ProbeVerdict,
       known: @escaping @Sendable (BytePath, FileIdentity) async throws -> LocalIdentifier?,
       importer: @escaping @Sendable (SettledExport) async -> ImportOutcome,
+      outdone: @escaping @Sendable (BytePath, FileIdentity) async throws -> BytePath? = { _, _ in
+        nil
+      },
+      packager: @escaping @Sendable (PackageArrival) async -> PackageOutcome = { _ in .recorded },
       observer: @escaping @Sendable (CandidateChange) -> Void,
       now: @escaping @Sendable () -> Timestamp
     ) {
       self.probe = probe
       self.known = known
       self.importer = importer
+      self.outdone = outdone
+      self.packager = packager
       self.observer = observer
       self.now = now
     }
@@ -128,6 +140,7 @@ package actor DropFolderWatcher {
         let looks = tracker.due(at: now, limit: concurrency - running)
         running += looks.count
         for look in looks { group.addTask { await self.process(look) } }
+        for arrival in tracker.takePackages() { group.addTask { await self.record(arrival) } }
         tellChanges()
         if let alarm = nextAlarm() {
           group.addTask { await self.sleep(until: alarm) }
@@ -154,6 +167,7 @@ package actor DropFolderWatcher {
     if contents.hasOverflowed, schedule.overflowed(at: now.elapsed) {
       logger.warning("the event queue overflowed: all folders are listed again")
     }
+    if contents.hasOverflowed { tracker.eventsWereLost() }
     tracker.vanished(below: contents.vanishedDirectories)
     tracker.suspend(below: contents.awayDirectories)
     for (folder, reason) in contents.lostFolders {

@@ -167,7 +167,7 @@ extension WatchTree {
 
   private func isEntered(_ name: BytePath, _ path: BytePath, folder: Int) -> Bool {
     folders[folder].settings.recursive && !roots.contains(path)
-      && TemporaryNames.reason(forFolder: name, patterns: folders[folder].ignore) == nil
+      && folders[folder].names.reason(forFolder: name) == nil
   }
 
   private func enter(_ name: BytePath, _ path: BytePath, in place: Place) {

@@ -1,4 +1,5 @@
 import CInotifyTools
+import Glibc
 import HandoffCore
 import Paths
 

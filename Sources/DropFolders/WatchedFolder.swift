@@ -10,7 +10,7 @@ struct WatchedFolder {
   }
 
   let settings: DropFolderSettings
-  let ignore: [ShellPattern]
+  let names: TemporaryNames
   /// The root's inode, while the folder is there.
   var root: Identity?
   /// The root's watch, while the folder is there and not polled.
@@ -45,7 +45,7 @@ struct WatchedFolder {
 
   init(_ settings: DropFolderSettings) {
     self.settings = settings
-    self.ignore = settings.ignore.map { ShellPattern($0) }
+    self.names = TemporaryNames(settings)
   }
 
   var path: BytePath { settings.path }

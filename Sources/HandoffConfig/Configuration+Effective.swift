@@ -19,6 +19,7 @@ extension Configuration {
     for callback in callbacks.values.sorted(by: { $0.id.text < $1.id.text }) {
       callback.write(to: &writer)
     }
+    for profile in writers { profile.write(to: &writer) }
     return writer.text
   }
 }
@@ -66,6 +67,7 @@ extension DropFolderSettings {
     writer.line("poll_interval", pollInterval)
     writer.line("ignore", texts: ignore)
     writer.line("prefer", texts: prefer)
+    writer.line("prefer_wait", preferWait)
     writer.line("sidecar_wait", sidecarWait)
     writer.line("package", package)
     writer.line("original", text: original.rawValue)
@@ -158,5 +160,17 @@ extension CallbackSettings {
     case .file(let path): writer.line("file", text: path.lossyText)
     }
     writer.line("secret", secret: secret)
+  }
+}
+
+extension WriterProfile {
+  fileprivate func write(to writer: inout EffectiveWriter) {
+    writer.table("[writer.\(name)]", path: "writer.\(name)")
+    let lists = [
+      ("temporary", temporary), ("folders", folders), ("unfinished", unfinished),
+      ("remuxed", remuxed), ("names", names),
+    ]
+    for (key, texts) in lists where !texts.isEmpty { writer.line(key, texts: texts) }
+    if let quiet { writer.line("quiet", quiet) }
   }
 }

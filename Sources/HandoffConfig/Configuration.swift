@@ -13,6 +13,8 @@ package struct Configuration: Sendable {
   /// In the file's order.
   package let destinations: [DestinationSettings]
   package let callbacks: [CallbackID: CallbackSettings]
+  /// Those of the file first, then the built-in ones that it does not replace.
+  package let writers: [WriterProfile]
   /// What the file asks for and this version does not do yet: `check` tells it, `serve` refuses it.
   package let unsupportedProblems: [ConfigurationProblem]
   /// Where each key stands that the file has, by its path (`drop_folder[0].quiet`).
@@ -54,6 +56,7 @@ package struct Configuration: Sendable {
       dropFolders: draft.dropFolders,
       destinations: draft.destinationsWithFolders(in: context, resolve: resolve),
       callbacks: draft.callbacks,
+      writers: WriterProfile.builtIn.replaced(by: draft.writers),
       unsupportedProblems: draft.unsupportedProblems(in: context),
       places: context.places
     )
@@ -75,6 +78,7 @@ package struct Configuration: Sendable {
       member("drop_folder", .array([empty])),
       member("destination", .table([name])),
       member("callback", .table([name])),
+      member("writer", .table([name])),
     ]
     _ = ConfigurationDraft(from: TableReader(members, path: "", shape: "", context: context))
     let keys = context.known.flatMap { shape, keys in

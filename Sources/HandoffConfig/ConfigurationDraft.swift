@@ -9,6 +9,7 @@ struct ConfigurationDraft {
   var dropFolders: [DropFolderSettings] = []
   var destinations: [DestinationSettings] = []
   var callbacks: [CallbackID: CallbackSettings] = [:]
+  var writers: [WriterProfile] = []
 
   init(from root: TableReader) {
     broker = BrokerSettings(from: root.table("broker"))
@@ -30,8 +31,17 @@ struct ConfigurationDraft {
       let settings = CallbackSettings(id: placeholder, from: reader)
       if let id { callbacks[id] = settings }
     }
+    for (text, reader) in root.namedTables("writer") {
+      if !Self.isName(text) { Self.reportName(text, in: reader) }
+      writers.append(WriterProfile(name: text, from: reader))
+    }
+    let known = WriterProfile.builtIn.replaced(by: writers)
+    for index in dropFolders.indices { dropFolders[index].writers = known }
     root.finish()
   }
+
+  /// What may name a destination may name a writer.
+  private static func isName(_ text: String) -> Bool { DestinationName(text) != nil }
 
   private static func reportName(_ text: String, in reader: TableReader) {
     reader.context.report(

@@ -36,9 +36,25 @@ extension DropFolderSettings {
     reader.read("watch", into: &watch)
     reader.read("poll_interval", into: &pollInterval, in: .milliseconds(100)...day)
     reader.read("ignore", into: &ignore)
-    reader.read("prefer", into: &prefer)
+    readPreference(from: reader)
     reader.read("sidecar_wait", into: &sidecarWait, in: .zero...day)
     reader.read("package", into: &package)
+    if package, !recursive {
+      reader.report("package", "true, but recursive = false: no directory is looked into")
+    }
+  }
+
+  private mutating func readPreference(from reader: TableReader) {
+    reader.read("prefer", into: &prefer)
+    reader.read("prefer_wait", into: &preferWait, in: .zero...Quantities.longest)
+    for (index, container) in prefer.enumerated() {
+      let path = "\(reader.name("prefer"))[\(index)]"
+      if container.contains(where: { $0 == "." || $0 == "/" || $0 == "*" }) {
+        reader.context.report("\(path): an extension is expected, as \"mp4\"", at: path)
+      } else if prefer[..<index].contains(container) {
+        reader.context.report("\(path): \(container.quoted) stands in the list twice", at: path)
+      }
+    }
   }
 
   private mutating func readOriginal(from reader: TableReader) {

@@ -31,14 +31,16 @@ package struct FolderRoute: Hashable, Sendable {
   ///   - sidecar: nil where it has none.
   ///   - wasThereBefore: it was in the folder when that was seen for the first time; then the box counts
   ///     as not ticked, whatever a sidecar says.
+  ///   - isPackage: it is a directory of exports, whose whole name is the default title.
   package init(
     export: BytePath,
     folder: DropFolderSettings,
     sidecar: Sidecar?,
-    wasThereBefore: Bool = false
+    wasThereBefore: Bool = false,
+    isPackage: Bool = false
   ) {
     choices = Self.choices(folder: folder, sidecar: sidecar, mayPublish: !wasThereBefore)
-    title = sidecar?.title ?? Self.title(of: export)
+    title = sidecar?.title ?? Self.title(isPackage ? export.lastComponent : export.stem)
     callbackID = sidecar?.callbackID ?? folder.callback
     publishAt = sidecar?.publishAt
     metadata = sidecar?.requestMetadata
@@ -76,9 +78,9 @@ package struct FolderRoute: Hashable, Sendable {
       + published.map { Choice($0, syncPublish: true) }
   }
 
-  /// The name without its extension, as text, cut to what a title may have.
-  private static func title(of export: BytePath) -> String {
-    var title = export.stem.lossyText
+  /// A name as text, cut to what a title may have.
+  private static func title(_ name: BytePath) -> String {
+    var title = name.lossyText
     while title.utf8.count > Sidecar.maximumTitle { title.removeLast() }
     return title
   }

@@ -34,7 +34,7 @@ package enum Quantities {
 
   /// Reads a whole number with `B`, `kB`, `MB`, `GB`, `TB` (powers of 1000) or `KiB`, `MiB`, `GiB`,
   /// `TiB` (powers of 1024).
-  static func size(_ text: String) -> Int64? {
+  package static func size(_ text: String) -> Int64? {
     var rest = text[...]
     guard let number = wholeNumber(&rest),
       let scale = sizeUnits.first(where: { $0.unit == rest })?.bytes

@@ -34,10 +34,11 @@ package enum SampleConfiguration {
     give_up = "10m"                    # an incomplete file is listed as refused after this
     watch = "auto"                     # auto | events | poll
     poll_interval = "5s"               # between looks, where it is polled
-    ignore = []                        # besides the built-in temporary names, as ["*.draft.*"]
+    ignore = []                        # besides the writers' temporary names, as ["*.draft.*"]
     prefer = []                        # containers, best first, among files of one stem, as ["mp4"]
+    prefer_wait = "10m"                # a finished file waits so long for one that is preferred
     sidecar_wait = "0s"                # how long an export waits for its NAME.EXT.handoff.toml
-    package = false                    # a directory that arrives is one request
+    package = false                    # a directory that arrives is one request of all its exports
     original = "keep"                  # keep | remove | move
     original_when = "imported"         # imported | handed_off
     move_to = ""                       # where originals go, with original = "move"
@@ -126,6 +127,16 @@ package enum SampleConfiguration {
     # open = "editor://result"
     # file = "results.jsonl"
     # secret = { env = "EDITOR_SECRET" } # or { file = "…" } or { credential = "…" }
+
+    # Programs that write exports, and what is known of them; `handoff check --print` shows those that are
+    # built in, of which one with the same name here takes the place. Patterns are for one name.
+    # [writer.encoder]
+    # temporary = ["*.encoding"]         # names that are no exports
+    # folders = ["_scratch"]             # folders that are not looked into
+    # unfinished = [".lock"]             # added to an export's name: while that is there, it is not finished
+    # remuxed = [".fixed"]               # added to a stem by a remux into the same container, for prefer
+    # names = ["*.master.mov"]           # exports that
+    # quiet = "10s"                      # wait so long without a change at least
 
     """#
 }

@@ -5,7 +5,7 @@ import Paths
 extension ConfigurationDraft {
   /// What is asked for and not built yet; each part of the work removes its lines here.
   func unsupportedProblems(in context: DecodingContext) -> [ConfigurationProblem] {
-    let found = dropFolderFeatures + destinationFeatures + otherFeatures
+    let found = destinationFeatures + otherFeatures
     return found.map { path, feature in
       let place = context.place(of: path)
       return ConfigurationProblem(
@@ -18,16 +18,6 @@ extension ConfigurationDraft {
   }
 
   private typealias Feature = (path: String, name: String)
-
-  private var dropFolderFeatures: [Feature] {
-    dropFolders.enumerated().flatMap { index, folder in
-      let path = "drop_folder[\(index)]"
-      return Self.chosen([
-        (!folder.prefer.isEmpty, "\(path).prefer", "a preference among containers"),
-        (folder.package, "\(path).package", "a directory as one request"),
-      ])
-    }
-  }
 
   private var destinationFeatures: [Feature] {
     destinations.flatMap { destination in

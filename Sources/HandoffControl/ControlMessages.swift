@@ -14,6 +14,11 @@ package enum ControlMethod: String, Sendable, CaseIterable {
   case retryFile = "retry_file"
   case adopt
   case delete
+  case fsck
+  case fsckProgress = "fsck_progress"
+  case fsckStop = "fsck_stop"
+  case gc
+  case resumeHandoffs = "resume_handoffs"
 }
 
 /// The parameters of `delete`: one asset.

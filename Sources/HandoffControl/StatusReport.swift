@@ -91,6 +91,8 @@ package struct StatusReport: Codable, Sendable {
   package var notices: [NoticeReport]
   /// Originals that stay, since a handoff of theirs did not succeed or they could not be touched.
   package var originals: [OriginalReport] = []
+  /// Null from a broker that is older than the question.
+  @OrNull package var library: LibraryReport?
 
   package init(
     version: String,
@@ -110,6 +112,7 @@ package struct StatusReport: Codable, Sendable {
     self.counts = counts
     self.needsPerson = needsPerson
     self.notices = notices
+    self.library = nil
   }
 
   private enum CodingKeys: String, CodingKey {
@@ -122,5 +125,6 @@ package struct StatusReport: Codable, Sendable {
     case needsPerson = "needs_person"
     case originals
     case notices
+    case library
   }
 }

@@ -78,6 +78,8 @@ struct Candidate: Sendable {
   /// As a listing or a look found it last.
   var identity: FileIdentity?
   var look: Look?
+  /// A habit of its writer, by its name.
+  var patience: TemporaryNames.Patience?
   /// What lay beside it at the last look.
   var claim: ContentChecksum?
   var disproof: Disproof?
@@ -159,7 +161,8 @@ struct Candidate: Sendable {
     look = nil
     // An event says nothing of whether it can still be read; everything else is open again.
     evidence.removeAll { $0.check != .readable }
-    let quiet = isClosed ? rules.quiet : max(rules.quiet, rules.unclosedQuiet)
+    var quiet = isClosed ? rules.quiet : max(rules.quiet, rules.unclosedQuiet)
+    if let patience { quiet = max(quiet, patience.quiet) }
     enter(.quiet, wake: lastEvent + quiet, at: moment)
   }
 

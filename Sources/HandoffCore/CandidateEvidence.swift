@@ -13,9 +13,10 @@ extension Candidate {
   /// The checks that need no look.
   private func firstChecks(isQuiet: Bool) -> [Evidence] {
     let name = Evidence(.name, passed: true, "the name may be an export's", since: seenAt)
+    let habit = patience.map { ", longer than usual: \($0.title) opens its files again" } ?? ""
     let detail =
       isQuiet
-      ? "no event since then"
+      ? "no event since then\(habit)"
       : "something happened to it"
         + (until.map { ": quiet until \($0.rfc3339) is waited for" } ?? "")
     return [name, Evidence(.quiet, passed: isQuiet, detail, since: lastEventTime)]
@@ -30,8 +31,8 @@ extension Candidate {
     }
   }
 
-  /// The evidence as it is now: what was found, then what is still to be checked.
-  func presentEvidence(_ rules: SettleTracker.Rules) -> [Evidence] {
+  /// The evidence as it is now: what was found, then what is still to be checked by the rules.
+  func presentEvidence(_ rules: SettleTracker.Rules?) -> [Evidence] {
     let found: [Evidence]
     switch stage {
     case .misnamed(let reason):
@@ -47,7 +48,7 @@ extension Candidate {
       // Before the end of the first look there is only what needs none.
       found = evidence.contains { $0.check == .name } ? evidence : firstChecks(isQuiet: true)
     }
-    return found + pendingChecks(after: found, rules)
+    return found + (rules.map { pendingChecks(after: found, $0) } ?? [])
   }
 
   private func pendingChecks(after found: [Evidence], _ rules: SettleTracker.Rules) -> [Evidence] {
@@ -74,25 +75,34 @@ extension SettleTracker {
 
   /// What is known of one file; nil if it is not tracked: never seen, gone, or imported.
   package func report(for path: BytePath) -> CandidateReport? {
-    candidates[path].map { report(path, $0) }
+    candidates[path].map { report(path, $0, withPending: true) } ?? packageReport(for: path)
   }
 
-  /// What is known of every tracked file, by path.
+  /// What is known of every tracked file, by path; without the checks that are still to be made, since
+  /// there may be very many files.
   package var reports: [CandidateReport] {
-    candidates.map { report($0.key, $0.value) }.sorted { $0.path < $1.path }
+    (candidates.map { report($0.key, $0.value, withPending: false) } + packageReports)
+      .sorted { $0.path < $1.path }
   }
 
-  private func report(_ path: BytePath, _ candidate: Candidate) -> CandidateReport {
+  private func report(
+    _ path: BytePath,
+    _ candidate: Candidate,
+    withPending: Bool
+  ) -> CandidateReport {
     // During a look the last state stands.
-    let (state, reason) =
+    var (state, reason) =
       candidate.shown ?? (candidate.announced ?? .waitingQuiet, candidate.announcedReason)
+    if state == .waitingPackage {
+      reason = packageReason(for: path, in: candidate.folder) ?? reason
+    }
     return CandidateReport(
       path: path,
       folder: folders[candidate.folder].path,
       state: state,
       reason: reason,
       until: candidate.until,
-      evidence: candidate.presentEvidence(folders[candidate.folder].rules)
+      evidence: candidate.presentEvidence(withPending ? folders[candidate.folder].rules : nil)
     )
   }
 }

@@ -13,6 +13,8 @@ package enum CandidateFinding: Hashable, Sendable {
   case openForWriting(String)
   /// The ledger has this file with this content already.
   case known(LocalIdentifier, FileIdentity)
+  /// An export of the same stem that is preferred was imported after this one was finished.
+  case outdone(by: BytePath, FileIdentity)
   /// It was there before its folder was first seen, and the ledger does not have it: left alone.
   case existing
   /// It was probed (an empty file counts as an incomplete one).

@@ -78,7 +78,7 @@ extension Candidate {
       enter(.existing, wake: nil, at: moment)
     case .judged(let verdict, let identity, let proof, let beside):
       judge(verdict, identity, proof, beside, rules, at: moment)
-    case .gone, .known:
+    case .gone, .known, .outdone:
       // Both end the candidate; the tracker does that.
       return
     }

@@ -53,10 +53,14 @@ package struct DropFolderSettings: Hashable, Sendable {
   package var giveUp: Duration = .seconds(600)
   package var watch = Watch.auto
   package var pollInterval: Duration = .seconds(5)
-  /// Shell patterns of names (fnmatch(3)) besides the built-in temporary names.
+  /// Shell patterns of names (fnmatch(3)) besides the writers' temporary names.
   package var ignore: [String] = []
-  /// Containers, best first, of which one is taken among files of one stem.
+  /// Whose temporary names and habits are known: the built-in writers and those of the configuration.
+  package var writers = WriterProfile.builtIn
+  /// Extensions of containers, best first, of which one is taken among files of one stem.
   package var prefer: [String] = []
+  /// How long a finished export waits for one of its stem that would be preferred.
+  package var preferWait: Duration = .seconds(600)
   /// How long an export waits for its sidecar file.
   package var sidecarWait: Duration = .zero
   /// A directory that arrives is one request.

@@ -32,6 +32,10 @@ package struct Evidence: Hashable, Sendable, Codable {
     case proof
     /// Its sidecar is there and valid, or is no longer waited for.
     case sidecar
+    /// No export of the same stem would be preferred.
+    case preference
+    /// The whole directory that it came in is finished.
+    case package
   }
 
   package var check: Check

@@ -83,6 +83,7 @@ extension NoticeDraft {
   ///   - identity: nil where the file is gone again.
   ///   - evidence: all checks.
   ///   - at: when it was refused.
+  /// - Returns: the notice.
   package static func refusedExport(
     _ change: CandidateChange,
     _ identity: FileIdentity?,

@@ -36,8 +36,9 @@ extension SettleTracker {
     _ observation: CandidateObservation,
     at moment: Moment
   ) {
-    let sidecarOf = TemporaryNames.export(ofSidecar: path)
-    guard let export = sidecarOf ?? ProofFiles.export(ofProof: path) else { return }
+    guard
+      let export = TemporaryNames.export(ofSidecar: path) ?? ProofFiles.export(ofProof: path)
+    else { return }
     if case .listed(let identity) = observation, candidates[path]?.identity == identity { return }
     update(export) { candidate in
       switch candidate.stage {
@@ -50,15 +51,16 @@ extension SettleTracker {
         return
       }
     }
-    if sidecarOf != nil, isImported(export) { noteLateSidecar(path, observation, at: moment) }
   }
 
-  /// It waits for the next export of its name, which a person should know.
-  private mutating func noteLateSidecar(
+  /// A sidecar that comes after its export was imported waits for the next export of that name, which a
+  /// person should know.
+  mutating func noteLateSidecar(
     _ path: BytePath,
     _ observation: CandidateObservation,
     at moment: Moment
   ) {
+    guard let export = TemporaryNames.export(ofSidecar: path), isImported(export) else { return }
     switch observation {
     case .changed(closed: true), .renamed: break
     case .changed(closed: false), .attributes, .listed, .irregular, .vanished: return
@@ -71,6 +73,13 @@ extension SettleTracker {
 
   private static let lateSidecar =
     "a sidecar that came after its export was imported: it counts for the next export of that name"
+
+  /// Events may have been lost: what was renamed may have been written to since.
+  package mutating func eventsWereLost() {
+    for index in candidates.values.indices where candidates.values[index].origin == .renamed {
+      candidates.values[index].origin = .renamedAndClosed
+    }
+  }
 
   // MARK: Temporary names
 

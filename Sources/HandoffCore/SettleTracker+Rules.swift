@@ -16,8 +16,12 @@ extension SettleTracker {
     package var quietPoll: Duration
     /// An incomplete file is refused after this.
     package var giveUp: Duration
-    /// The folder's own patterns.
-    package var ignore: [ShellPattern]
+    /// The names that are no exports, and habits of writers.
+    package var names: TemporaryNames
+    /// Nil where every export counts for itself.
+    package var preference: ContainerPreference?
+    /// A directory that arrives directly in the folder is one request.
+    package var hasPackages = false
     /// What else has to be there before a file counts as finished.
     package var proof = DropFolderSettings.Proof.auto
     /// How long an export waits for its sidecar after its last event.
@@ -37,17 +41,19 @@ extension SettleTracker {
       self.quiet = quiet
       self.quietPoll = quietPoll
       self.giveUp = giveUp
-      self.ignore = ignore
+      self.names = TemporaryNames(ignored: ignore)
     }
 
-    /// - Parameter firstSeen: when the folder was seen for the first time.
+    /// A folder's rules; it was seen for the first time at `firstSeen`.
     package init(_ settings: DropFolderSettings, firstSeen: Timestamp? = nil) {
       self.init(
         quiet: settings.quiet,
         quietPoll: settings.quietPoll,
-        giveUp: settings.giveUp,
-        ignore: settings.ignore.map(ShellPattern.init)
+        giveUp: settings.giveUp
       )
+      names = TemporaryNames(settings)
+      preference = ContainerPreference(settings, remuxed: names.remuxed)
+      hasPackages = settings.package
       proof = settings.proof
       sidecarWait = settings.sidecarWait
       if settings.existing == .ignore { ignoredUpTo = firstSeen }

@@ -39,7 +39,14 @@ package struct SettleTracker: Sendable {
 
   let folders: [Folder]
   var candidates: [BytePath: Candidate] = [:]
-  private var heap = DeadlineHeap()
+  /// By the path of their directory.
+  var packages: [BytePath: Package] = [:]
+  var arrivedPackages: [PackageArrival] = []
+  /// What waits for a preferred one, by the stem's path.
+  var outdone: [BytePath: Set<BytePath>] = [:]
+  /// The folders that were listed completely since they were there.
+  var completedFolders: Set<Int> = []
+  var heap = DeadlineHeap()
   private var remembered: [UInt64: Remembered] = [:]
   /// The inodes that were listed under temporary names, in folders that want a rename: where events do
   /// not tell of one, the inode under its new name does.
@@ -76,6 +83,7 @@ package struct SettleTracker: Sendable {
     at moment: Moment
   ) {
     noteBeside(path, observation, at: moment)
+    if let export = TemporaryNames.export(ofSidecar: path) { reconsiderPackage(export) }
     if case .vanished = observation { return vanished(path) }
     if case .listed(let identity) = observation, candidates[path] == nil,
       recalls(path, identity, round: round)
@@ -91,6 +99,7 @@ package struct SettleTracker: Sendable {
       candidate.take(observation, rules, at: moment)
     }
     noteScratchName(path)
+    noteLateSidecar(path, observation, at: moment)
   }
 
   private func newcomer(
@@ -102,10 +111,12 @@ package struct SettleTracker: Sendable {
   ) -> Candidate {
     var candidate = Candidate(folder: folder, round: round, at: moment)
     let rules = folders[folder].rules
-    if let reason = TemporaryNames.reason(for: path.lastComponent, patterns: rules.ignore) {
+    let name = path.lastComponent
+    if let reason = rules.names.reason(for: name) {
       candidate.enter(.misnamed(reason), wake: nil, at: moment)
       return candidate
     }
+    candidate.patience = rules.names.patience(for: name)
     candidate.restart(rules, at: moment)
     if case .listed(let identity) = observation {
       if rules.ignoresExisting(identity) {
@@ -119,6 +130,7 @@ package struct SettleTracker: Sendable {
 
   private mutating func vanished(_ path: BytePath) {
     remembered.removeValue(forKey: Self.hash(path))
+    forgetImported(path)
     guard candidates[path]?.isInFlight != true else {
       candidates[path]?.isGone = true
       return
@@ -133,6 +145,7 @@ package struct SettleTracker: Sendable {
   package mutating func vanished(below directories: Set<BytePath>) {
     guard !directories.isEmpty else { return }
     for path in candidates.keys where path.isInside(anyOf: directories) { vanished(path) }
+    for path in importedMembers() where path.isInside(anyOf: directories) { forgetImported(path) }
   }
 
   /// Folders were listed: what the round of its folder has not seen is gone, unless it is below a
@@ -149,6 +162,14 @@ package struct SettleTracker: Sendable {
     remembered = remembered.filter { entry in
       rounds[entry.value.folder].map { entry.value.round >= $0.round } ?? true
     }
+    for (folder, (_, unlisted)) in rounds {
+      for path in importedMembers(of: folder)
+      where !isImported(path) && !path.isInside(anyOf: unlisted) {
+        forgetImported(path)
+      }
+      completedFolders.insert(folder)
+      reconsiderPackages(of: folder)
+    }
   }
 
   /// A folder is away: its files are no longer known to be there, nor to be gone.
@@ -157,11 +178,13 @@ package struct SettleTracker: Sendable {
       candidates.removeValue(forKey: path)
       forgetScratchName(path, candidate)
     }
+    completedFolders.remove(folder)
+    packages = packages.filter { $0.value.folder != folder }
   }
 
   /// Looks at a file at once, whatever was found before; false if it is not tracked.
   package mutating func judgeAgain(_ path: BytePath, at moment: Moment) -> Bool {
-    guard let candidate = candidates[path] else { return false }
+    guard let candidate = candidates[path] else { return judgePackageAgain(path, at: moment) }
     let rules = folders[candidate.folder].rules
     update(path) { candidate in
       if candidate.isInFlight {
@@ -186,6 +209,10 @@ package struct SettleTracker: Sendable {
     var looks: [Look] = []
     let rules = folders
     while looks.count < limit, let (path, deadline) = heap.pop(dueAt: moment.elapsed) {
+      if isPackage(path) {
+        settlePackage(path, at: moment)
+        continue
+      }
       // An entry that a later one has replaced, or whose candidate is gone.
       guard candidates[path]?.queued == deadline else { continue }
       update(path) { candidate in
@@ -220,8 +247,14 @@ package struct SettleTracker: Sendable {
       remove(path)
     case .known(let identifier, let identity):
       finish(path, candidate, identifier, identity, "the library has it already")
+    case .outdone(let other, let identity):
+      update(path) { $0.passOver(for: other, identity, at: moment) }
     case .irregular, .unreadable, .openForWriting, .existing, .judged:
-      update(path) { $0.take(finding, rules, at: moment) }
+      let hold = unitHold(path, candidate, at: moment)
+      update(path) { candidate in
+        candidate.take(finding, rules, at: moment)
+        if let hold { candidate.hold(hold, finding, at: moment) }
+      }
     }
     guard case .importing = candidates[path]?.stage else { return .wait }
     return .importNow
@@ -238,7 +271,9 @@ package struct SettleTracker: Sendable {
       let change = candidate.lastChange
       return observe(path, in: candidate.folder, change, round: candidate.round, at: moment)
     }
-    if candidate.isGone { return remove(path) }
+    if candidate.isGone {
+      return remove(path, "source removed during its import, which was given up")
+    }
     update(path) { $0.take(outcome, rules, at: moment) }
   }
 
@@ -272,7 +307,7 @@ package struct SettleTracker: Sendable {
     tell(path, candidate.folder, shown.state, shown.reason)
   }
 
-  private mutating func tell(
+  mutating func tell(
     _ path: BytePath,
     _ folder: Int,
     _ state: CandidateState,
@@ -288,12 +323,13 @@ package struct SettleTracker: Sendable {
         localIdentifier: identifier
       )
     )
+    unitChanged(path, folder, state, identifier)
   }
 
-  private mutating func remove(_ path: BytePath) {
+  private mutating func remove(_ path: BytePath, _ reason: String = "the file is gone") {
     guard let candidate = candidates.removeValue(forKey: path) else { return }
     forgetScratchName(path, candidate)
-    if candidate.announced != nil { tell(path, candidate.folder, .unknown, "the file is gone") }
+    if candidate.announced != nil { tell(path, candidate.folder, .unknown, reason) }
   }
 
   private mutating func finish(
@@ -304,7 +340,7 @@ package struct SettleTracker: Sendable {
     _ reason: String?
   ) {
     candidates.removeValue(forKey: path)
-    tell(path, candidate.folder, .imported, reason, identifier)
+    defer { tell(path, candidate.folder, .imported, reason, identifier) }
     guard let identity, !candidate.isGone, !candidate.isDirty else { return }
     remembered[Self.hash(path)] = Remembered(
       fingerprint: Self.hash(identity),

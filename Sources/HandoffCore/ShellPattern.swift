@@ -1,7 +1,7 @@
 package import Paths
 
 /// A shell pattern for one name, matched on bytes: `*`, `?`, `[a-z]`, `[!a-z]` and `\x`, as fnmatch(3)
-/// has them without flags.
+/// has them without flags, or with regard to no ASCII case (`FNM_CASEFOLD`).
 package struct ShellPattern: Hashable, Sendable {
   private enum Element: Hashable {
     case byte(UInt8)
@@ -12,12 +12,38 @@ package struct ShellPattern: Hashable, Sendable {
 
   /// The pattern as it was written.
   package let text: String
+  private let ignoresCase: Bool
   private let elements: [Element]
+  /// What the pattern consists of besides one `*` at its beginning or end: most patterns are such, and
+  /// are compared at once.
+  private let tail: [UInt8]?
+  private let head: [UInt8]?
 
-  package init(_ text: String) {
+  package init(_ text: String, ignoringCase ignoresCase: Bool = false) {
     self.text = text
+    self.ignoresCase = ignoresCase
+    elements = Self.elements(of: ignoresCase ? Self.folded(Array(text.utf8)) : Array(text.utf8))
+    tail = elements.first == .run ? Self.bytes(of: elements.dropFirst()) : nil
+    head = elements.last == .run ? Self.bytes(of: elements.dropLast()) : nil
+  }
+
+  /// In lower case (ASCII only).
+  static func folded(_ bytes: [UInt8]) -> [UInt8] {
+    bytes.map { (65...90).contains($0) ? $0 + 32 : $0 }
+  }
+
+  private static func bytes(of elements: ArraySlice<Element>) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    for element in elements {
+      guard case .byte(let byte) = element else { return nil }
+      bytes.append(byte)
+    }
+    return bytes
+  }
+
+  private static func elements(of text: [UInt8]) -> [Element] {
     var elements: [Element] = []
-    var rest = Array(text.utf8)[...]
+    var rest = text[...]
     while let byte = rest.popFirst() {
       switch byte {
       case UInt8(ascii: "*"):
@@ -27,12 +53,12 @@ package struct ShellPattern: Hashable, Sendable {
       case UInt8(ascii: "\\"):
         elements.append(.byte(rest.popFirst() ?? byte))
       case UInt8(ascii: "["):
-        elements.append(Self.set(&rest) ?? .byte(byte))
+        elements.append(set(&rest) ?? .byte(byte))
       default:
         elements.append(.byte(byte))
       }
     }
-    self.elements = elements
+    return elements
   }
 
   /// Reads a set behind its opening bracket; nil, and nothing taken, where the bracket never closes.
@@ -64,7 +90,17 @@ package struct ShellPattern: Hashable, Sendable {
   ///
   /// Takes time in the product of both lengths at most.
   package func matches(_ name: BytePath) -> Bool {
-    let bytes = name.bytes
+    matches(bytes: ignoresCase ? Self.folded(name.bytes) : name.bytes)
+  }
+
+  /// The whole name matches, which is in lower case if the pattern disregards case.
+  func matches(bytes: [UInt8]) -> Bool {
+    if let tail { return bytes.count >= tail.count && bytes.suffix(tail.count).elementsEqual(tail) }
+    if let head { return bytes.starts(with: head) }
+    return matches(elementwise: bytes)
+  }
+
+  private func matches(elementwise bytes: [UInt8]) -> Bool {
     var element = 0
     var index = 0
     // Where the last `*` stands, and up to where it has swallowed the name.

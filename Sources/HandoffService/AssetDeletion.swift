@@ -13,6 +13,8 @@ struct AssetDeletion: Sendable {
   let ledger: Ledger
   let results: ResultStage
   let turns: AssetTurns
+  /// Signalled when bytes were left behind.
+  let leftovers: WakeSignal
   let logger: Logger
 
   struct Outcome: Sendable {
@@ -37,7 +39,9 @@ struct AssetDeletion: Sendable {
     for handoff in deletion.ended { await results.follow(handoff) }
     // What a receiver holds goes on without a path: what it has open stays readable.
     for handoff in deletion.open { await results.endGrants(of: handoff) }
-    return Outcome(deletion: deletion, areBytesGone: await removeBytes(of: identifier))
+    let areBytesGone = await removeBytes(of: identifier)
+    if !areBytesGone { leftovers.signal() }
+    return Outcome(deletion: deletion, areBytesGone: areBytesGone)
   }
 
   /// Removes the bytes of a deleted asset; false where that has to be tried again.

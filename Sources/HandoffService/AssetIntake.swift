@@ -2,6 +2,7 @@ import AssetLibrary
 import HandoffCore
 import HandoffLog
 import HandoffProtocol
+import Ledger
 import Paths
 
 /// Makes an asset of a resource that the library has just taken, and writes its record file: what an
@@ -47,5 +48,31 @@ struct AssetIntake: Sendable {
     }
     try await library.writeRecord(asset)
     return asset
+  }
+
+  /// Where an import has superseded an asset, writes both assets' records again, so that a ledger made
+  /// from the library alone knows the link.
+  ///
+  /// The ledger has it already: a failure is only told.
+  func recordLink(
+    _ record: ImportRecord,
+    from ledger: Ledger,
+    in turns: AssetTurns
+  ) async {
+    guard let older = record.supersedes else { return }
+    for identifier in [older, record.localIdentifier] {
+      do {
+        guard let digest = try await ledger.asset(identifier)?.digest else { continue }
+        try await turns.take(digest) {
+          guard let asset = try await ledger.asset(identifier) else { return }
+          try await library.writeRecord(asset)
+        }
+      } catch {
+        logger.warning(
+          "The record of a superseded asset is behind the ledger",
+          [.assetID: identifier.text, .error: "\(error)"]
+        )
+      }
+    }
   }
 }

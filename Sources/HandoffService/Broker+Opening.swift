@@ -47,12 +47,19 @@ extension Broker {
     let library = try await AssetLibrary.open(
       at: configuration.library.path,
       logger: logger,
-      whenMissing: hasAssets ? .refuse : .create
+      whenMissing: hasAssets ? .wait : .create
     )
+    if await !library.isAvailable() {
+      logger.error(
+        "The library is away: everything that needs it waits",
+        [.path: configuration.library.path.displayText]
+      )
+    }
     var firstSeen: [BytePath: Timestamp] = [:]
     for folder in configuration.dropFolders {
       firstSeen[folder.path] = try await ledger.firstSeen(folder: folder.path)
     }
+    let stop = StopState()
     let opened = OpenedParts(
       configuration: configuration,
       state: state,
@@ -63,14 +70,22 @@ extension Broker {
       dispatch: dispatch,
       notices: notices,
       callbacks: CallbackHost(programs: programs.folder, environment: environment),
-      stop: StopState(),
+      stop: stop,
       host: try await receiverHost(configuration, state, programs, environment, logger),
       logger: logger,
       firstSeen: firstSeen,
       receipts: ReceiptStage(
         ledger: ledger,
-        folders: Set(configuration.dropFolders.map(\.path)),
+        folders: configuration.dropFolders,
         files: BlockingThread("receipts"),
+        logger: logger
+      ),
+      hold: HandoffHold(before: try await ledger.note(.rebuilt)),
+      desk: CheckDesk(
+        library: library,
+        ledger: ledger,
+        stop: stop,
+        now: SystemClock.now,
         logger: logger
       )
     )

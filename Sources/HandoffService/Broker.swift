@@ -96,6 +96,8 @@ package struct Broker: Sendable {
       group.addTask { await stages.deletion.run() }
       group.addTask { await stages.notices.run() }
       group.addTask { await stages.troubles.run { await watcher.report(for: $0) } }
+      group.addTask { await stages.verification.run() }
+      group.addTask { await stages.check.run() }
       for stage in stages.exec { group.addTask { await stage.run() } }
       for stage in stages.plugins { group.addTask { await stage.run() } }
       group.addTask {

@@ -123,10 +123,10 @@ private struct FolderCensus {
   private(set) var files = 0
   private(set) var bytes: Int64 = 0
   private(set) var problems: [String] = []
-  private let patterns: [ShellPattern]
+  private let names: TemporaryNames
 
   init(_ settings: DropFolderSettings) {
-    patterns = settings.ignore.map { ShellPattern($0) }
+    names = TemporaryNames(settings)
     count(settings.path, recursive: settings.recursive)
   }
 
@@ -135,10 +135,9 @@ private struct FolderCensus {
       for entry in try Directory.entries(of: folder) {
         let path = folder.appending(entry.name)
         switch entry.kind {
-        case .directory
-        where recursive && TemporaryNames.reason(forFolder: entry.name, patterns: patterns) == nil:
+        case .directory where recursive && names.reason(forFolder: entry.name) == nil:
           count(path, recursive: true)
-        case .regular where TemporaryNames.reason(for: entry.name, patterns: patterns) == nil:
+        case .regular where names.reason(for: entry.name) == nil:
           files += 1
           bytes += try FileStatus.of(path)?.size ?? 0
         case .directory, .regular, .symbolicLink, .other: break

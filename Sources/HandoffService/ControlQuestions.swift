@@ -20,6 +20,7 @@ struct ControlQuestions: Sendable {
   let sidecars: SidecarReader
   let deletion: AssetDeletion
   let originals: OriginalStage
+  let care: CareQuestions
   let now: @Sendable () -> Timestamp
 
   func answer(
@@ -50,6 +51,8 @@ struct ControlQuestions: Sendable {
       )
     case .adopt: try await decide(parameters, ledger.adopt)
     case .delete: try await delete(parameters, from: peer)
+    case .fsck, .fsckProgress, .fsckStop, .gc, .resumeHandoffs:
+      try await care.answer(method, parameters)
     }
   }
 
@@ -117,6 +120,7 @@ struct ControlQuestions: Sendable {
       notices: try await ledger.notices(.pending, limit: 100).map(NoticeReport.init)
     )
     report.originals = try await stayingOriginals()
+    report.library = try await care.libraryReport()
     return report
   }
 

@@ -15,15 +15,15 @@ struct DeletionStage: Sendable {
   let now: @Sendable () -> Timestamp
   let logger: Logger
 
-  /// How soon bytes that could not be removed are tried again, and how late a retention may be.
-  private static let retryInterval: Duration = .seconds(60)
+  /// How soon bytes that could not be removed are tried again, and a library that is away looked for.
+  private static let retryInterval: Duration = .seconds(10)
   /// How many assets one transaction looks at.
   private static let batch = 100
 
   /// Runs until the service drains.
   func run() async {
-    let drained = WakeSignal()
-    stop.wakeOnDrain(drained)
+    let signal = deletion.leftovers
+    stop.wakeOnDrain(signal)
     var hasFailed = false
     while !stop.isDraining, !Task.isCancelled {
       var wait: Duration?
@@ -36,21 +36,28 @@ struct DeletionStage: Sendable {
         hasFailed = true
         wait = Self.retryInterval
       }
-      await drained.wait(atMost: wait)
+      await signal.wait(atMost: wait)
     }
   }
 
-  /// Does what is due; returns when there may be more.
+  /// Does what is due; returns when there may be more, nil where only a signal tells.
   private func round() async throws -> Duration? {
-    // Away, it can remove nothing, and nothing may count as too old for a library that nobody sees.
-    guard await library.isAvailable() else { return Self.retryInterval }
+    // While it is away nothing can be removed, and nothing is deleted by itself.
+    guard await library.isAvailable() else {
+      return try await hasWork() ? Self.retryInterval : nil
+    }
     if let retention { try await deleteUnused(for: retention) }
     guard try await removeBytes() else { return Self.retryInterval }
-    guard let retention else { return Self.retryInterval }
+    guard let retention else { return nil }
     // What is imported, or ends, from now on is not due before a whole retention has passed.
     guard let oldest = try await ledger.longestUnused() else { return retention }
     let due = oldest.advanced(by: retention).since(now())
     return max(.milliseconds(20), min(due, retention))
+  }
+
+  private func hasWork() async throws -> Bool {
+    guard retention == nil else { return true }
+    return try await !ledger.unremovedAssets(limit: 1).isEmpty
   }
 
   private func deleteUnused(for retention: Duration) async throws {

@@ -26,11 +26,16 @@ struct DeliveryPreparation: Sendable {
   let ledger: Ledger
   /// The drop folders whose assets a destination may have; none, or no entry: all.
   let folders: [DestinationName: [BytePath]]
+  let objects: ObjectGuard
   let now: @Sendable () -> Timestamp
   let logger: Logger
 
   /// How soon a library that is away is looked for again.
   private static let libraryWait: Duration = .seconds(5)
+  /// How soon it is looked whether an object was read again.
+  private static let readingWait: Duration = .seconds(1)
+  private static let missing = "the asset's file is not in the library"
+  private static let damaged = "the asset's file in the library is damaged"
   /// How soon a grant that failed for another reason is tried again.
   private static let grantWait: Duration = .seconds(30)
 
@@ -42,7 +47,9 @@ struct DeliveryPreparation: Sendable {
     switch try await check(handoff, constraints: constraints) {
     case .refuse(let error): return .refuse(error)
     case .wait(let waiting): return .wait(waiting)
-    case .ready(let assets): return await grant(assets, handoff)
+    case .ready(let assets):
+      if let obstacle = try await obstacle(among: assets) { return obstacle }
+      return await grant(assets, handoff)
     }
   }
 
@@ -55,10 +62,10 @@ struct DeliveryPreparation: Sendable {
         return .refuse(Self.error(.assetMissing, "there is no such asset", identifier))
       }
       switch asset.status {
-      case .present: assets.append(asset)
+      // Whether an object that was missing is back, the look at it tells.
+      case .present, .unavailable: assets.append(asset)
       case .deleted: return .refuse(Self.error(.assetDeleted, "the asset was deleted", identifier))
       case .damaged: return .refuse(Self.error(.assetDamaged, "the asset is damaged", identifier))
-      case .unavailable: return .wait(libraryAway)
       }
       guard isOpen(asset, to: handoff.destination) else {
         let message = "the destination is limited to other drop folders than this asset's"
@@ -95,19 +102,35 @@ struct DeliveryPreparation: Sendable {
     let identifier = assets.count == 1 ? assets.first?.localIdentifier : nil
     switch error.code {
     case .objectMissing:
-      return .refuse(
-        Self.error(.assetMissing, "the asset's file is not in the library", identifier)
-      )
+      return .refuse(Self.error(.assetMissing, Self.missing, identifier))
     case .objectDamaged:
-      return .refuse(
-        Self.error(.assetDamaged, "the asset's file in the library is damaged", identifier)
-      )
+      return .refuse(Self.error(.assetDamaged, Self.damaged, identifier))
     case .unavailable:
       return .wait(libraryAway)
     case .noSpace, .readOnly, .notPermitted, .inputOutput, .unknownFormat, .sourceChanged,
       .checksumMismatch, .sourceUnreadable, .malformedRecord, .invalidName, .other:
       return .wait(.init(.backoff, until: now().advanced(by: Self.grantWait)))
     }
+  }
+
+  /// What the look at the objects has against it; nil for nothing.
+  private func obstacle(among assets: [Asset]) async throws -> Outcome<GrantedAsset>? {
+    for asset in assets {
+      do {
+        switch try await objects.verdict(on: asset) {
+        case .good: continue
+        case .damaged:
+          return .refuse(Self.error(.assetDamaged, Self.damaged, asset.localIdentifier))
+        case .missing:
+          return .refuse(Self.error(.assetMissing, Self.missing, asset.localIdentifier))
+        case .unread:
+          return .wait(.init(.backoff, until: now().advanced(by: Self.readingWait)))
+        }
+      } catch let error as LibraryError {
+        return outcome(of: error, assets)
+      }
+    }
+    return nil
   }
 
   private var libraryAway: Handoff.Waiting {

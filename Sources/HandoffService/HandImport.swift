@@ -96,6 +96,8 @@ struct HandImport: Sendable {
         .asset(of: resource, facts: source.facts, seen: sighting, acceptance: source.acceptance)
       return try await ledger.recordImport(asset: asset, sighting: sighting, orders: [])
     }
+    await AssetIntake(library: library, logger: logger)
+      .recordLink(record, from: ledger, in: intake.turns)
     logger.notice(
       "Imported by hand",
       [.exportPath: source.path.displayText, .assetID: record.localIdentifier.text]

@@ -22,6 +22,8 @@ struct ImportStage: Sendable {
   let results: ResultStage
   /// When each drop folder was seen for the first time.
   let firstSeen: [BytePath: Timestamp]
+  let units: FolderUnits
+  let hold: HandoffHold
   let now: @Sendable () -> Timestamp
   let logger: Logger
 
@@ -31,7 +33,8 @@ struct ImportStage: Sendable {
   /// policy is carried out now.
   func known(_ path: BytePath, _ identity: FileIdentity) async throws -> LocalIdentifier? {
     let identifier = try await ledger.identifier(sightedAt: path, identity: identity)
-    if let identifier {
+    // What follows from the import of a member follows once its package is recorded.
+    if let identifier, units.package(of: path) == nil {
       await originals.sawAgain(identifier, at: path)
       // A receipt is made from the ledger, so one that a crash has swallowed is made here.
       receipts.mark(identifier)
@@ -39,8 +42,26 @@ struct ImportStage: Sendable {
     return identifier
   }
 
+  /// How soon a library that is away is looked for again.
+  private static let libraryWait: Duration = .seconds(3)
+
+  /// The export of the same stem that was taken instead of a finished one.
+  ///
+  /// It must have been imported after that was finished: under an older name of the same stem another
+  /// recording may have been taken.
+  func outdone(_ path: BytePath, _ identity: FileIdentity) async throws -> BytePath? {
+    for other in units.preferred(to: path) {
+      guard let imported = try await ledger.lastImport(from: other) else { continue }
+      if identity.changed / 1_000_000 <= imported.milliseconds { return other }
+    }
+    return nil
+  }
+
   /// - Parameter acceptance: a person takes it although the checks did not pass.
   func take(_ export: SettledExport, acceptance: Acceptance? = nil) async -> ImportOutcome {
+    guard units.package(of: export.path) == nil else {
+      return await importing(export, with: nil, acceptance)
+    }
     let sidecar: SidecarReader.Found?
     do {
       switch try await sidecars.read(for: export.path, in: export.folder) {
@@ -59,6 +80,14 @@ struct ImportStage: Sendable {
     } catch {
       return failure(error)
     }
+    return await importing(export, with: sidecar, acceptance)
+  }
+
+  private func importing(
+    _ export: SettledExport,
+    with sidecar: SidecarReader.Found?,
+    _ acceptance: Acceptance?
+  ) async -> ImportOutcome {
     do {
       if let shortage = try await brake.shortage(
         for: export.folder.takesSource ? 0 : export.size
@@ -104,21 +133,26 @@ struct ImportStage: Sendable {
       sidecar: sidecar?.sidecar,
       wasThereBefore: wasThereBefore(export)
     )
-    let (asset, record) = try await turns.take(resource.digest) {
+    let isMember = units.package(of: export.path) != nil
+    let orders = isMember ? [] : route.orders(for: [LocalIdentifier(resource.digest)])
+    let (asset, record, isHeld) = try await turns.take(resource.digest) {
       let asset = try await AssetIntake(library: library, logger: logger)
         .asset(of: resource, facts: export.facts, seen: sighting, acceptance: acceptance)
+      let isHeld = hold.holds(export.identity, of: asset) && !orders.isEmpty
       let record = try await ledger.recordImport(
         asset: asset,
         sighting: sighting,
-        orders: route.orders(for: [asset.localIdentifier]).map { order in
-          var order = order
-          order.publishAt = route.publishAt?.inHostZone
-          return order
-        },
+        orders: isHeld
+          ? []
+          : orders.map { order in
+            var order = order
+            order.publishAt = route.publishAt?.inHostZone
+            return order
+          },
         sidecar: sidecar.map { ConsumedSidecar(path: $0.path, identity: $0.identity) },
         onSupersede: export.folder.onSupersede
       )
-      return (asset, record)
+      return (asset, record, isHeld)
     }
     logger.notice(
       record.isNewAsset ? "Imported an export" : "Saw the content of an asset again",
@@ -127,10 +161,17 @@ struct ImportStage: Sendable {
         .sha256: asset.digest.hex, .size: String(asset.size), .detail: "\(resource.method)",
       ]
     )
+    await AssetIntake(library: library, logger: logger).recordLink(record, from: ledger, in: turns)
     for id in record.replaced {
       if let handoff = try await ledger.handoff(id) { await results.follow(handoff) }
     }
-    await originals.imported(asset, from: sighting, in: export.folder)
+    if isHeld {
+      logger.warning(
+        "Recorded without handoffs: the export is older than the rebuild of the ledger",
+        [.exportPath: export.path.displayText, .assetID: record.localIdentifier.text]
+      )
+    }
+    if !isMember { await originals.imported(asset, from: sighting, in: export.folder) }
     if sidecar != nil { receipts.mark(record.localIdentifier) }
     return record.localIdentifier
   }
@@ -146,6 +187,13 @@ struct ImportStage: Sendable {
   /// Nothing is lost by a failure: the export stays where it is, and the attempt is made again.
   private func failure(_ error: any Error) -> ImportOutcome {
     let code = (error as? LibraryError)?.code
+    if code == .unavailable {
+      return .held(
+        reason: "library_unavailable: \(library.path) is not mounted; the import waits for it",
+        state: .importing,
+        upTo: Self.libraryWait
+      )
+    }
     return .failed(
       reason: "\(error)",
       state: code == .noSpace ? .noSpace : code == .sourceUnreadable ? .unreadable : .importing,

@@ -27,8 +27,12 @@ struct OpenedParts: Sendable {
   let logger: Logger
   let firstSeen: [BytePath: Timestamp]
   let receipts: ReceiptStage
+  let hold: HandoffHold
+  let desk: CheckDesk
+  let urgent = UrgentReadings()
   let changes = ChangeBroadcast()
   let turns = AssetTurns()
+  let leftovers = WakeSignal()
   let files = BlockingThread("files")
 
   func broker(_ lock: BrokerLock) async throws -> Broker {
@@ -69,6 +73,14 @@ struct OpenedParts: Sendable {
         sidecars: sidecars,
         deletion: deletion,
         originals: originals,
+        care: CareQuestions(
+          library: library,
+          ledger: ledger,
+          desk: desk,
+          hold: hold,
+          now: SystemClock.now,
+          logger: logger
+        ),
         now: SystemClock.now
       ),
       stop: stop,
@@ -89,12 +101,15 @@ struct OpenedParts: Sendable {
       turns: turns,
       results: results,
       firstSeen: firstSeen,
+      units: FolderUnits(configuration.dropFolders),
+      hold: hold,
       now: SystemClock.now,
       logger: logger
     )
   }
 
   private func makeWatcher(_ intake: ImportStage, _ troubles: TroubleStage) -> DropFolderWatcher {
+    let packages = packageStage
     let narrator = CandidateNarrator(logger: logger)
     return DropFolderWatcher(
       folders: configuration.dropFolders,
@@ -105,12 +120,27 @@ struct OpenedParts: Sendable {
         probe: { [probe] file, size in await probe.verdict(for: file, size: size) },
         known: { path, identity in try await intake.known(path, identity) },
         importer: { export in await intake.take(export) },
+        outdone: { path, identity in try await intake.outdone(path, identity) },
+        packager: { arrival in await packages.record(arrival) },
         observer: { change in
           narrator.tell(change)
           troubles.tell(change)
         },
         now: SystemClock.now
       ),
+      logger: logger
+    )
+  }
+
+  private var packageStage: PackageStage {
+    PackageStage(
+      ledger: ledger,
+      sidecars: sidecars,
+      originals: originals,
+      receipts: receipts,
+      folders: configuration.dropFolders,
+      firstSeen: firstSeen,
+      hold: hold,
       logger: logger
     )
   }
@@ -140,6 +170,7 @@ struct OpenedParts: Sendable {
       ledger: ledger,
       results: results,
       turns: turns,
+      leftovers: leftovers,
       logger: logger
     )
   }
@@ -153,6 +184,7 @@ struct OpenedParts: Sendable {
       folders: Dictionary(configuration.destinations.map { ($0.name, $0.folders) }) { first, _ in
         first
       },
+      objects: ObjectGuard(library: library, ledger: ledger, urgent: urgent, logger: logger),
       now: SystemClock.now,
       logger: logger
     )
@@ -210,15 +242,29 @@ struct OpenedParts: Sendable {
       receipts: receipts,
       notices: noticeStage,
       troubles: troubles,
+      verification: verification,
+      check: desk,
       exec: exec,
       plugins: plugins
+    )
+  }
+
+  private var verification: VerificationStage {
+    VerificationStage(
+      library: library,
+      ledger: ledger,
+      interval: configuration.library.verifyEvery,
+      urgent: urgent,
+      stop: stop,
+      now: SystemClock.now,
+      logger: logger
     )
   }
 
   private func launch(_ settings: DestinationSettings) async throws -> ReceiverLaunch {
     let work = state.work(settings.name)
     try Directory.create(work, permissions: 0o700)
-    let grants = try await library.grantsFolder(destination: settings.name)
+    let grants = library.grantsPath(destination: settings.name)
     return ReceiverLaunch(
       settings: settings,
       host: host,
@@ -272,6 +318,7 @@ struct OpenedParts: Sendable {
     )
     return PluginStage(
       launch: launch,
+      library: library,
       parts: parts,
       health: health,
       stop: stop,

@@ -1,3 +1,4 @@
+import AssetLibrary
 import Destinations
 import HandoffCore
 import HandoffLog
@@ -9,6 +10,7 @@ import HandoffProtocol
 /// What it held when it died stays as it is in the ledger until the next start asks it.
 struct PluginStage: Sendable {
   let launch: ReceiverLaunch
+  let library: AssetLibrary
   let parts: PluginSession.Parts
   let health: DestinationHealth
   let stop: StopState
@@ -21,6 +23,10 @@ struct PluginStage: Sendable {
     var restarts = RestartPolicy()
     health.setContainment(launch.containment)
     while !stop.isDraining, !Task.isCancelled {
+      guard await grantsAreThere() else {
+        await drained.wait(atMost: Self.libraryWait)
+        continue
+      }
       let start = ContinuousClock.now
       let reason = await runOnce()
       guard !stop.isDraining, !Task.isCancelled else { return }
@@ -37,6 +43,20 @@ struct PluginStage: Sendable {
         health.set(.circuitOpen(reason))
         await drained.wait(atMost: wait)
       }
+    }
+  }
+
+  /// How soon a library that is away is looked for again.
+  private static let libraryWait: Duration = .seconds(3)
+
+  /// The receiver is shown the folder of its grants, so that has to be there before it starts.
+  private func grantsAreThere() async -> Bool {
+    do throws(LibraryError) {
+      _ = try await library.grantsFolder(destination: parts.settings.name)
+      return true
+    } catch {
+      health.set(.down(error.description))
+      return false
     }
   }
 

@@ -39,14 +39,53 @@ struct Receipt: Encodable {
   init(_ asset: Asset, handoffs: [Handoff]) {
     localIdentifier = asset.localIdentifier
     sha256 = asset.digest
-    let newest = Dictionary(grouping: handoffs, by: \.destination).compactMapValues { handoffs in
+    let newest = handoffs.newest
+    syncPublish = newest.isTicked
+    destinations = newest.entries
+  }
+}
+
+/// What stands beside a package after its handoffs: `DIR.handoff.json`.
+struct PackageReceipt: Encodable {
+  /// Of all its exports that were handed off together.
+  let localIdentifiers: [LocalIdentifier]
+  let syncPublish: Bool
+  let destinations: [String: Receipt.Entry]
+
+  private enum CodingKeys: String, CodingKey {
+    case localIdentifiers = "local_identifiers"
+    case syncPublish = "sync_publish"
+    case destinations
+  }
+
+  /// The receipt of the handoffs that hold one of its assets.
+  init(_ identifier: LocalIdentifier, handoffs: [Handoff]) {
+    let newest = handoffs.newest
+    localIdentifiers =
+      newest.values.map(\.localIdentifiers).max { $0.count < $1.count } ?? [identifier]
+    syncPublish = newest.isTicked
+    destinations = newest.entries
+  }
+}
+
+extension [Handoff] {
+  /// The newest of each destination.
+  fileprivate var newest: [DestinationName: Handoff] {
+    Dictionary(grouping: self, by: \.destination).compactMapValues { handoffs in
       handoffs.max { $0.id < $1.id }
     }
-    let boxed = newest.values.filter(\.syncPublish)
-    syncPublish = !boxed.isEmpty && boxed.allSatisfy { $0.status != .cancelled }
-    destinations = Dictionary(
-      uniqueKeysWithValues: newest.map { ($0.key.text, Entry($0.value)) }
-    )
+  }
+}
+
+extension [DestinationName: Handoff] {
+  /// The check box as it stands now.
+  fileprivate var isTicked: Bool {
+    let boxed = values.filter(\.syncPublish)
+    return !boxed.isEmpty && boxed.allSatisfy { $0.status != .cancelled }
+  }
+
+  fileprivate var entries: [String: Receipt.Entry] {
+    [String: Receipt.Entry](uniqueKeysWithValues: map { ($0.key.text, Receipt.Entry($0.value)) })
   }
 }
 

@@ -1,4 +1,5 @@
 import Glibc
+import HandoffConfig
 import HandoffCore
 import HandoffLog
 import HandoffProtocol
@@ -18,15 +19,16 @@ final class ReceiptStage: Sendable {
   }
 
   private let ledger: Ledger
-  private let folders: Set<BytePath>
+  /// By their paths.
+  private let folders: [BytePath: DropFolderSettings]
   private let files: BlockingThread
   private let logger: Logger
   private let state = Mutex(State())
   private let signal = WakeSignal()
 
-  init(ledger: Ledger, folders: Set<BytePath>, files: BlockingThread, logger: Logger) {
+  init(ledger: Ledger, folders: [DropFolderSettings], files: BlockingThread, logger: Logger) {
     self.ledger = ledger
-    self.folders = folders
+    self.folders = Dictionary(folders.map { ($0.path, $0) }) { first, _ in first }
     self.files = files
     self.logger = logger
   }
@@ -72,7 +74,12 @@ final class ReceiptStage: Sendable {
       guard hadBox || handoffs.contains(where: \.syncPublish) else { return }
       guard let asset = try await ledger.asset(identifier) else { return }
       let bytes = try WireCoder.encode(Receipt(asset, handoffs: handoffs)) + [UInt8(ascii: "\n")]
-      for sighting in asset.sources where folders.contains(sighting.folder) {
+      for sighting in asset.sources {
+        guard let folder = folders[sighting.folder] else { continue }
+        if let package = folder.packageDirectory(of: sighting.path) {
+          try await write(forPackage: package, of: identifier, handoffs: handoffs)
+          continue
+        }
         let newest = try await ledger.identifier(lastSightedAt: sighting.path)
         guard newest == identifier else { continue }
         try await put(bytes, beside: sighting.path)
@@ -83,6 +90,19 @@ final class ReceiptStage: Sendable {
         [.assetID: identifier.text, .error: "\(error)"]
       )
     }
+  }
+
+  /// Beside a directory whose sidecar was used up, from the asset that this is recorded for: every request
+  /// that the sidecar was read for holds it.
+  private func write(
+    forPackage path: BytePath,
+    of identifier: LocalIdentifier,
+    handoffs: [Handoff]
+  ) async throws {
+    let sidecar = path.addingSuffix(Sidecar.suffix)
+    guard try await ledger.lastConsumer(ofSidecar: sidecar) == identifier else { return }
+    let receipt = PackageReceipt(identifier, handoffs: handoffs)
+    try await put(try WireCoder.encode(receipt) + [UInt8(ascii: "\n")], beside: path)
   }
 
   /// Under a temporary name first, so that no reader sees half a receipt; not again where it is the same.

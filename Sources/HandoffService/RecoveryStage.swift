@@ -25,7 +25,8 @@ struct RecoveryStage: Sendable {
       }
       open[handoff.destination, default: []].insert(handoff.id.description)
     }
-    try await library.sweepGrants(keeping: open)
+    // While the library is away they cannot be used, and `handoff gc` ends them later.
+    if await library.isAvailable() { try await library.sweepGrants(keeping: open) }
     try await originals.forgetChangedFolders()
     logger.info("Recovered what was open", [.count: String(inFlight.count)])
   }

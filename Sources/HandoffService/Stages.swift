@@ -6,6 +6,8 @@ struct Stages: Sendable {
   let receipts: ReceiptStage
   let notices: NoticeStage
   let troubles: TroubleStage
+  let verification: VerificationStage
+  let check: CheckDesk
   let exec: [ExecStage]
   let plugins: [PluginStage]
 }

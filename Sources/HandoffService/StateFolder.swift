@@ -17,6 +17,9 @@ package struct StateFolder: Sendable {
   /// A private directory through which the inotify thread is woken.
   package var watchControl: BytePath { path.appending("watch") }
 
+  /// Where a rebuild makes the new ledger.
+  package var rebuilding: BytePath { path.appending("ledger-rebuild") }
+
   /// What a destination's receiver may write.
   package func work(_ destination: DestinationName) -> BytePath {
     path.appending("work").appending(destination.text)

@@ -26,14 +26,29 @@ final class TroubleStage: Sendable {
   private enum Event: Sendable {
     case refused(CandidateChange)
     case suffers(Trouble)
-    case well(Trouble.Subject)
-    case seemsWell(Trouble.Subject)
+    case well
+    case seemsWell
   }
 
+  /// What was heard and not looked at yet: the last of each subject, so that it stays small however
+  /// long the ledger cannot be written.
   private struct State {
-    var events: [Event] = []
+    var subjects: [Trouble.Subject] = []
+    var events: [Trouble.Subject: Event] = [:]
     /// Exports of which an event says that they suffer: only their recovery is of interest.
     var suffering: Set<BytePath> = []
+
+    mutating func add(_ event: Event, of subject: Trouble.Subject) {
+      if events.updateValue(event, forKey: subject) == nil { subjects.append(subject) }
+    }
+
+    mutating func take(_ limit: Int) -> [(Trouble.Subject, Event)] {
+      let taken = subjects.prefix(limit).compactMap { subject in
+        events.removeValue(forKey: subject).map { (subject, $0) }
+      }
+      subjects.removeFirst(taken.count)
+      return taken
+    }
   }
 
   private let parts: Parts
@@ -58,23 +73,23 @@ final class TroubleStage: Sendable {
   func tell(_ change: CandidateChange) {
     guard !callbacks(for: change.folder).isEmpty else { return }
     let wait = parts.folders[change.folder]?.sidecarWait ?? .zero
-    let hasEvents = state.withLock { state in
-      let count = state.events.count
+    let subject = Trouble.Subject.export(change.path, folder: change.folder)
+    let isNews = state.withLock { state in
       switch change.meaning(sidecarWait: wait) {
-      case .unchanged: break
+      case .unchanged: return false
       case .refused:
         state.suffering.remove(change.path)
-        state.events.append(.refused(change))
+        state.add(.refused(change), of: subject)
       case .suffers(let trouble):
         state.suffering.insert(change.path)
-        state.events.append(.suffers(trouble))
+        state.add(.suffers(trouble), of: subject)
       case .well:
-        guard state.suffering.remove(change.path) != nil else { break }
-        state.events.append(.well(.export(change.path, folder: change.folder)))
+        guard state.suffering.remove(change.path) != nil else { return false }
+        state.add(.well, of: subject)
       }
-      return state.events.count > count
+      return true
     }
-    if hasEvents { signal.signal() }
+    if isNews { signal.signal() }
   }
 
   /// Takes in how a destination is; does not block.
@@ -83,11 +98,11 @@ final class TroubleStage: Sendable {
     let event: Event
     switch condition {
     case .starting: return
-    case .up: event = .seemsWell(.destination(destination))
+    case .up: event = .seemsWell
     case .down(let reason): event = .suffers(down(destination, reason, CandidateChange.patience))
     case .circuitOpen(let reason): event = .suffers(down(destination, reason, .zero))
     }
-    state.withLock { $0.events.append(event) }
+    state.withLock { $0.add(event, of: .destination(destination)) }
     signal.signal()
   }
 
@@ -115,14 +130,10 @@ final class TroubleStage: Sendable {
     var tracker = TroubleTracker()
     var isSettled = false
     while !parts.stop.isDraining, !Task.isCancelled {
-      let events = state.withLock { state in
-        let events = Array(state.events.prefix(Self.batch))
-        state.events.removeFirst(events.count)
-        return events
-      }
+      let events = state.withLock { $0.take(Self.batch) }
       var refusals: [CandidateChange] = []
       var steps: [TroubleTracker.Step] = []
-      for event in events { take(event, &tracker, &steps, &refusals) }
+      for (subject, event) in events { take(event, of: subject, &tracker, &steps, &refusals) }
       steps += tracker.due(at: elapsed)
       await tell(refusals, evidence)
       for step in steps { await carryOut(step) }
@@ -141,6 +152,7 @@ final class TroubleStage: Sendable {
 
   private func take(
     _ event: Event,
+    of subject: Trouble.Subject,
     _ tracker: inout TroubleTracker,
     _ steps: inout [TroubleTracker.Step],
     _ refusals: inout [CandidateChange]
@@ -148,10 +160,10 @@ final class TroubleStage: Sendable {
     switch event {
     case .refused(let change):
       refusals.append(change)
-      steps += tracker.isWell(.export(change.path, folder: change.folder))
+      steps += tracker.isWell(subject)
     case .suffers(let trouble): steps += tracker.suffers(trouble, at: elapsed)
-    case .well(let subject): steps += tracker.isWell(subject)
-    case .seemsWell(let subject): tracker.seemsWell(subject, until: elapsed + Self.recovery)
+    case .well: steps += tracker.isWell(subject)
+    case .seemsWell: tracker.seemsWell(subject, until: elapsed + Self.recovery)
     }
   }
 

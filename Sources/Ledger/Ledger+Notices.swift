@@ -36,6 +36,7 @@ extension Ledger {
   /// - Parameters:
   ///   - kinds: only conditions of these kinds.
   ///   - lasting: those from which somebody suffers now.
+  /// - Throws: where the ledger cannot be written; nothing has ended then.
   package func endConditions(
     of kinds: Set<Notice.Kind>,
     except lasting: [NoticeDraft.Condition]
@@ -76,6 +77,7 @@ extension Ledger {
   ///   - retry: when it is tried again; the time counts from the first try.
   ///   - jitter: 0 to 1; see ``RetryPolicy``.
   /// - Returns: the notice as it is now.
+  /// - Throws: ``LedgerError/unknownNotice(_:)``, or where the ledger cannot be written.
   package func recordFailedDelivery(
     of id: Notice.ID,
     _ error: String,
@@ -134,6 +136,7 @@ extension Ledger {
   ///   - age: how long one is kept that was delivered or given up; what it has told is forgotten with
   ///     it, unless it was found again since.
   /// - Returns: true where more is left to be done at once.
+  /// - Throws: where the ledger cannot be written.
   package func tidyNotices(
     configured: Set<CallbackID>,
     patience: Duration,

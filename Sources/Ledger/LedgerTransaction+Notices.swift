@@ -9,15 +9,19 @@ extension LedgerTransaction {
     switch row.status {
     case .succeeded, .cancelled, .refused, .failed, .expired:
       guard let callback = row.callbackID.flatMap({ CallbackID($0) }) else { return }
+      let outputSize = row.output?.utf8.count ?? 0
+      // What does not go along is not decoded on this thread.
+      let omitted: [String: JSONValue]? = outputSize > NoticeDraft.longestOutput ? [:] : nil
       let draft = NoticeDraft.result(
-        of: try Handoff(row),
-        outputSize: row.output?.utf8.count ?? 0,
+        of: try Handoff(row, output: omitted),
+        outputSize: outputSize,
         at: Timestamp(milliseconds: row.finishedAt ?? now)
       )
       try add(draft, for: callback)
     case .outcomeUnknown, .needsUser:
       guard let alert = routing.alert, row.status != before else { return }
-      try add(.doubt(about: try Handoff(row), at: Timestamp(milliseconds: now)), for: alert)
+      let handoff = try Handoff(row, output: [:])
+      try add(.doubt(about: handoff, at: Timestamp(milliseconds: now)), for: alert)
     case .pending, .leased, .submitted, .accepted: return
     }
   }

@@ -51,7 +51,8 @@ extension LedgerTransaction {
     return nil
   }
 
-  /// The automatic handoff of an asset to a destination, whatever became of it.
+  /// The asset was handed off to the destination automatically, alone or with others, whatever became
+  /// of it.
   func hasAutomaticHandoff(_ asset: Int64, _ destination: DestinationName) throws -> Bool {
     try connection.first(Self.findAutomatic, [.integer(asset), .text(destination.text)]) { _ in
       true
@@ -108,7 +109,10 @@ extension LedgerTransaction {
     """
   )
   private static let findAutomatic = SQL(
-    "SELECT 1 FROM handoffs WHERE automatic_asset = ?1 AND destination = ?2"
+    """
+    SELECT 1 FROM handoff_assets AS ha JOIN handoffs AS h ON h.id = ha.handoff
+    WHERE ha.asset = ?1 AND h.destination = ?2 AND h.automatic_asset IS NOT NULL LIMIT 1
+    """
   )
   private static let insertHandoff = SQL(
     """

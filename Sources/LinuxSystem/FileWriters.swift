@@ -19,6 +19,8 @@ package struct FileWriters {
     package fileprivate(set) var processes: [BytePath: [Process]] = [:]
     /// How many processes could not be looked into.
     package fileprivate(set) var hidden = 0
+    /// The files that could not be looked at themselves.
+    package fileprivate(set) var unreachable: [BytePath: SystemError] = [:]
     /// The search ended before it had seen everything.
     package fileprivate(set) var wasCutShort = false
   }
@@ -32,7 +34,7 @@ package struct FileWriters {
 
   /// How much may be looked at before the search gives up.
   package struct Limits: Sendable {
-    package var time: Duration = .milliseconds(300)
+    package var time: Duration = .milliseconds(500)
     package var descriptors = 100_000
 
     package init() {}
@@ -83,8 +85,7 @@ package struct FileWriters {
       let target = Target(path: path, device: status.device, inode: status.inode)
       targets[inode, default: []].append(target)
     } catch {
-      // It is gone or cannot be reached: nobody can be named.
-      found.wasCutShort = true
+      found.unreachable[path] = error
     }
   }
 
@@ -94,8 +95,9 @@ package struct FileWriters {
     _ look: (inout FileWriters, pid_t) throws(SystemError) -> Void
   ) {
     do {
-      for entry in try Directory.entries(of: Self.proc) {
-        guard let id = pid_t(entry.name.lossyText) else { continue }
+      let ids = try Directory.entries(of: Self.proc).compactMap { pid_t($0.name.lossyText) }
+      // The youngest first: who writes has most likely begun not long ago.
+      for id in ids.sorted(by: >) {
         if isOver { break }
         lookAt(id, look)
       }
@@ -147,18 +149,40 @@ package struct FileWriters {
     }
   }
 
-  /// The `ino` line, which Linux has since 5.14; nil if the descriptor is closed by now.
+  /// The `ino` line, which Linux has since 5.14 as the fourth; nil if the descriptor is closed by now.
+  ///
+  /// Only the beginning is read: what follows can be long, for example the watches of inotify.
   private static func inode(inInformation path: BytePath) throws(SystemError) -> UInt64? {
     do {
-      let bytes = try FileDescriptor.open(path, O_RDONLY).readAll(limit: 65_536)
-      for line in bytes.split(separator: UInt8(ascii: "\n")) where line.starts(with: "ino:".utf8) {
-        let digits = line.dropFirst(4).drop { $0 < UInt8(ascii: "0") }
-        return UInt64(String(decoding: digits, as: UTF8.self))
-      }
-      return nil
+      let file = try FileDescriptor.open(path, O_RDONLY)
+      var bytes = [UInt8](repeating: 0, count: 192)
+      let count = try readStart(file, &bytes)
+      return number(after: Array("\nino:".utf8), in: bytes[..<count])
     } catch  where error.errno == ENOENT {
       return nil
     }
+  }
+
+  private static func readStart(
+    _ file: FileDescriptor,
+    _ bytes: inout [UInt8]
+  ) throws(SystemError) -> Int {
+    let result = bytes.withUnsafeMutableBytes { buffer in
+      Result { () throws(SystemError) in try file.read(into: buffer) }
+    }
+    return try result.get()
+  }
+
+  private static func number(after key: [UInt8], in bytes: ArraySlice<UInt8>) -> UInt64? {
+    guard let start = bytes.indices.first(where: { bytes[$0...].starts(with: key) }) else {
+      return nil
+    }
+    let digits = bytes[(start + key.count)...].drop { !isDigit($0) }.prefix(while: isDigit)
+    return UInt64(String(decoding: digits, as: UTF8.self))
+  }
+
+  private static func isDigit(_ byte: UInt8) -> Bool {
+    byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
   }
 
   // MARK: Mappings

@@ -45,6 +45,9 @@ struct Inspection {
     }
   }
 
+  /// A file with more holes than this is not looked through to its end.
+  private static let holeLimit = 1_000
+
   private mutating func note(_ check: Evidence.Check, _ finding: Finding) {
     worst = max(worst, finding.outcome)
     evidence.append(Evidence(check, passed: finding.isAcceptable, finding.detail))
@@ -68,8 +71,8 @@ struct Inspection {
     }
     let report = try StructureReport.of(kind, source)
     note(.structure, report.finding)
-    let hole = try descriptor.firstHole(size: source.size)
-    note(.holes, HoleCheck.check(firstHole: hole, size: source.size))
+    let holes = try descriptor.holes(size: source.size, limit: Self.holeLimit)
+    note(.holes, HoleCheck.check(holes, padding: report.padding))
     guard worst < .incomplete else { return verdict() }
     return try inspectMedia(kind, report)
   }
@@ -169,12 +172,25 @@ extension VideoStream {
 }
 
 extension FileDescriptor {
-  /// Where the first hole is, with the position put back: the sender of the descriptor shares it.
-  fileprivate func firstHole(size: Int64) throws(SystemError) -> Int64 {
-    guard size > 0 else { return 0 }
+  /// The first holes, with the position put back: the sender of the descriptor shares it.
+  ///
+  /// The virtual hole at the file's end is none of them.
+  fileprivate func holes(size: Int64, limit: Int) throws(SystemError) -> [Range<Int64>] {
+    guard size > 0 else { return [] }
     let position = try checked("lseek") { lseek(rawValue, 0, SEEK_CUR) }
-    let hole = try firstHole()
+    var holes: [Range<Int64>] = []
+    var offset: Int64 = 0
+    while offset < size, holes.count < limit {
+      let start = try firstHole(from: offset)
+      guard start < size else { break }
+      let end = min(try nextData(from: start) ?? size, size)
+      // A writer may have filled it between the two questions.
+      if end > start { holes.append(start..<end) }
+      offset = max(end, start + 1)
+    }
+    // What was not looked at is not known to be written.
+    if offset < size, holes.count == limit { holes.append(offset..<size) }
     try checked("lseek") { lseek(rawValue, position, SEEK_SET) }
-    return hole
+    return holes
   }
 }

@@ -35,6 +35,7 @@ extension Command {
         ]
       }
     )
+    if let library = report.library { show(library) }
     Terminal.table(
       ["ORIGINAL THAT STAYS", "WHY"],
       report.originals.map {
@@ -81,6 +82,25 @@ extension Command {
         BytePath("\(notice.subject): \(notice.error ?? "")").displayText,
       ]
     }
+  }
+
+  private static func show(_ library: LibraryReport) {
+    var notes: [String] = []
+    if library.damaged > 0 { notes.append("\(library.damaged) damaged: `handoff fsck` names them") }
+    if library.missing > 0 { notes.append("\(library.missing) missing") }
+    if let moment = library.handoffsHeldBefore {
+      notes.append("rebuilt: older exports than \(moment.rfc3339) are not handed off by themselves")
+    }
+    Terminal.table(
+      ["LIBRARY", "STATUS", "ASSETS", "SIZE", "LAST VERIFIED", "NOTE"],
+      [
+        [
+          BytePath(library.path).displayText, library.status, String(library.assets),
+          ProgressBar.size(library.bytes), library.lastVerifiedAt?.rfc3339 ?? "never",
+          notes.joined(separator: "; "),
+        ]
+      ]
+    )
   }
 
   /// The evidence for one file, or what a handoff waits for.

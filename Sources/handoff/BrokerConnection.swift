@@ -21,8 +21,13 @@ enum BrokerConnection {
     do {
       return try await ControlClient.ask(state.socket, method, parameters, as: type)
     } catch let error as ControlError {
-      throw CommandFailure(exitCode(error), "handoff: \(error.message)")
+      throw failure(error)
     }
+  }
+
+  /// The broker's refusal, or what is refused in its place, as the command's end.
+  static func failure(_ error: ControlError) -> CommandFailure {
+    CommandFailure(exitCode(error), "handoff: \(error.message)")
   }
 
   private static func exitCode(_ error: ControlError) -> ExitCode {

@@ -12,6 +12,11 @@ enum Terminal {
     write(text + "\n", to: STDERR_FILENO)
   }
 
+  /// Writes over the last line of a terminal; nothing clears it.
+  static func progress(_ text: String) {
+    write("\r\u{1B}[K" + text, to: STDERR_FILENO)
+  }
+
   /// One JSON document on standard output.
   static func json(_ document: some Encodable) throws {
     out(String(decoding: try WireCoder.encode(document), as: UTF8.self))

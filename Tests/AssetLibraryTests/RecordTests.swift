@@ -113,7 +113,7 @@ struct RecordTests {
     try await withLibrary { fixture in
       let again = try await AssetLibrary.open(at: fixture.path, logger: .silent)
       #expect(again.id == fixture.library.id)
-      #expect(again.id.utf8.count == 32)
+      #expect(again.id?.utf8.count == 32)
       for name in ["objects", "staging", "grants", "set-aside"] {
         #expect(try status(of: fixture.path.appending(name))?.permissions == 0o700)
       }

@@ -103,9 +103,11 @@ struct PieceTests {
 
   @Test("a hole before the end is incomplete, the one at the end is not")
   func holes() {
-    #expect(HoleCheck.check(firstHole: 100, size: 100).outcome == .passed)
-    #expect(HoleCheck.check(firstHole: 99, size: 100).outcome == .incomplete)
-    #expect(HoleCheck.check(firstHole: 0, size: 0).outcome == .passed)
+    #expect(HoleCheck.check([], padding: []).outcome == .passed)
+    #expect(HoleCheck.check([99..<100], padding: []).outcome == .incomplete)
+    #expect(HoleCheck.check([40..<80], padding: [30..<80]).outcome == .passed)
+    #expect(HoleCheck.check([40..<80, 90..<95], padding: [30..<80]).outcome == .incomplete)
+    #expect(HoleCheck.check([20..<80], padding: [30..<80]).outcome == .incomplete)
   }
 
   @Test("packets far short of the declared duration are missing")

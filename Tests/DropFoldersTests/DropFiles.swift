@@ -2,6 +2,7 @@ import Glibc
 import HandoffTestSupport
 import LinuxSystem
 import Paths
+import Testing
 
 /// What happens in a drop folder.
 struct DropFiles: Sendable {
@@ -25,6 +26,11 @@ struct DropFiles: Sendable {
     try DurableFile.rename(folder.appending(name), to: folder.appending(other))
   }
 
+  func unlink(_ name: BytePath) throws {
+    #expect(try DurableFile.unlink(folder.appending(name)))
+  }
+
+  /// A directory with all that is in it.
   func remove(_ name: BytePath) {
     removeTree(folder.appending(name))
   }

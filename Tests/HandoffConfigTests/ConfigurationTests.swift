@@ -241,6 +241,12 @@ struct ConfigurationTests {
       path = "exports"
       handoff = ["one"]
       on_supersede = "both"
+      watch = "poll"
+      package = true
+      prefer = ["mp4"]
+      proof = "marker"
+      existing = "ignore"
+      sidecar_wait = "5s"
       [library]
       retention = "90d"
       [destination.one]
@@ -253,18 +259,6 @@ struct ConfigurationTests {
       """
     )
     #expect(configuration.unsupportedProblems.isEmpty)
-  }
-
-  @Test(
-    "a rule of a folder that is not built yet is named, never ignored",
-    arguments: ["prefer = [\"mp4\"]"]
-  )
-  func unbuiltRule(line: String) throws {
-    let configuration = try decode("[[drop_folder]]\npath = \"exports\"\n\(line)\n")
-    let problems = configuration.unsupportedProblems.map(\.description)
-    let key = try #require(line.split(separator: " ").first)
-    #expect(problems.count == 1)
-    #expect(problems.first?.contains("drop_folder[0].\(key)") == true)
   }
 
   @Test("effective settings are a configuration with the same meaning")

@@ -78,7 +78,7 @@ struct SampleConfigurationTests {
 
   private func shape(_ path: String) -> String {
     var parts = path.split(separator: ".").map { $0.prefix { $0 != "[" } }
-    if parts.count > 1, ["destination", "callback"].contains(parts[0]) { parts[1] = "*" }
+    if parts.count > 1, ["destination", "callback", "writer"].contains(parts[0]) { parts[1] = "*" }
     return parts.joined(separator: ".")
   }
 }

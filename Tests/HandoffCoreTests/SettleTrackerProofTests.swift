@@ -51,6 +51,17 @@ struct SettleTrackerProofTests {
     #expect(bench.state("a.mp4") == (isProven ? .importing : .waitingProof))
   }
 
+  @Test("after lost events a rename counts only if nothing was written since")
+  func lostEvents() {
+    var bench = TrackerBench(quiet: .zero) { $0.proof = .rename }
+    bench.observe("a.mp4", .renamed(closedSince: false))
+    bench.tracker.eventsWereLost()
+    bench.observe("a.mp4", .listed(TrackerBench.identity(1)), round: 2)
+    _ = bench.dueNext()
+    #expect(bench.judged("a.mp4", .complete, version: 1) == .wait)
+    #expect(bench.state("a.mp4") == .waitingProof)
+  }
+
   @Test("a listing shows no rename: two equal looks stand in for what shows its end")
   func listedWhole() {
     var bench = TrackerBench(quiet: .zero) { $0.proof = .rename }

@@ -27,7 +27,8 @@ private struct WrittenFile {
       device: 1,
       inode: UInt64(version + 1),
       size: version,
-      modified: version,
+      // A rename changes the inode after the last write.
+      modified: isRenamed ? changed - 1 : changed,
       changed: changed
     )
   }

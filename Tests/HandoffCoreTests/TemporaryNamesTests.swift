@@ -14,7 +14,7 @@ struct TemporaryNamesTests {
     ]
   )
   func ignores(name: String) {
-    #expect(TemporaryNames.reason(for: BytePath(name)) != nil)
+    #expect(TemporaryNames().reason(for: BytePath(name)) != nil)
   }
 
   @Test(
@@ -26,20 +26,21 @@ struct TemporaryNamesTests {
     ].filter { !$0.hasPrefix(".") }
   )
   func admits(name: String) {
-    #expect(TemporaryNames.reason(for: BytePath(name)) == nil)
+    #expect(TemporaryNames().reason(for: BytePath(name)) == nil)
   }
 
   @Test("a name that is not UTF-8 may be an export")
   func admitsBytes() {
-    #expect(TemporaryNames.reason(for: BytePath([0x63, 0xE9, 0x2E, 0x6D, 0x70, 0x34])) == nil)
+    #expect(TemporaryNames().reason(for: BytePath([0x63, 0xE9, 0x2E, 0x6D, 0x70, 0x34])) == nil)
   }
 
   @Test("a folder's own patterns are named in the reason")
   func namesPattern() {
     let patterns = [ShellPattern("*.draft.*")]
-    let reason = TemporaryNames.reason(for: "a.draft.mp4", patterns: patterns)
+    let names = TemporaryNames(ignored: patterns)
+    let reason = names.reason(for: "a.draft.mp4")
     #expect(reason == "the folder's ignore pattern *.draft.*")
-    #expect(TemporaryNames.reason(for: "a.mp4", patterns: patterns) == nil)
+    #expect(names.reason(for: "a.mp4") == nil)
   }
 
   @Test(
@@ -49,7 +50,7 @@ struct TemporaryNamesTests {
     ]
   )
   func skipsFolders(name: String) {
-    #expect(TemporaryNames.reason(forFolder: BytePath(name)) != nil)
+    #expect(TemporaryNames().reason(forFolder: BytePath(name)) != nil)
   }
 
   @Test("a sidecar leads to its export")
@@ -74,6 +75,17 @@ struct ShellPatternTests {
   )
   func matches(pattern: String, name: String, expected: Bool) {
     #expect(ShellPattern(pattern).matches(BytePath(name)) == expected)
+  }
+
+  @Test(
+    "ASCII case does not matter where it is so asked",
+    arguments: [
+      ("*.!qB", "a.MKV.!QB", true), ("~Sync~*", "~sync~a", true), ("[A-C]x", "bX", true),
+      ("A*B?d", "axxbCD", true), ("*.mp4", "mp4", false), ("a*", "", false),
+    ]
+  )
+  func ignoresCase(pattern: String, name: String, expected: Bool) {
+    #expect(ShellPattern(pattern, ignoringCase: true).matches(BytePath(name)) == expected)
   }
 
   @Test("a hostile pattern takes no exponential time", .timeLimit(.minutes(1)))

@@ -8,7 +8,7 @@ struct TrackerBench {
   var tracker: SettleTracker
   var now: Duration = .zero
 
-  /// - Parameter change: more about the folder's rules.
+  /// The closure changes more of the folder's rules.
   init(
     quiet: Duration = .seconds(1),
     giveUp: Duration = .seconds(600),
@@ -23,6 +23,13 @@ struct TrackerBench {
     )
     change(&rules)
     tracker = SettleTracker(folders: [(path: Self.folder, rules: rules)])
+  }
+
+  /// With settings as a configuration has them, and a quiet period of one second.
+  init(_ configure: (inout DropFolderSettings) -> Void) {
+    var settings = DropFolderSettings(path: Self.folder)
+    configure(&settings)
+    tracker = SettleTracker(folders: [(path: Self.folder, rules: .init(settings))])
   }
 
   var moment: SettleTracker.Moment {
@@ -71,8 +78,12 @@ struct TrackerBench {
 
   /// Goes on to the next moment at which something is due, and gives the names that are.
   mutating func dueNext() -> [String] {
-    now = max(now, tracker.nextDue ?? now)
-    return due()
+    while let next = tracker.nextDue {
+      now = max(now, next)
+      let names = due()
+      if !names.isEmpty { return names }
+    }
+    return []
   }
 
   mutating func imported(_ name: String, _ outcome: ImportOutcome) {

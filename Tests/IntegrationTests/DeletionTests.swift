@@ -135,6 +135,56 @@ struct DeletionTests {
     }
   }
 
+  @Test(
+    "while the library is away a deletion waits for its bytes, and loses none of them before",
+    .timeLimit(.minutes(1))
+  )
+  func libraryAway() async throws {
+    try await Scene.run(Scene.configuration()) { scene in
+      try scene.write(try await Scene.video(8), to: "cut.mp4")
+      let identifier = try await scene.imported("cut.mp4")
+      let sha256 = try await scene.asset(identifier).text(of: "sha256")
+      let library = scene.broker.root.appending("library")
+      let away = scene.broker.root.appending("away")
+      try DurableFile.rename(library, to: away)
+      let report = try await scene.broker.json("delete", BytePath(identifier))
+      #expect(report["bytes_gone"] == .bool(false))
+      #expect(try await scene.status(identifier) == "deleted")
+      try DurableFile.rename(away, to: library)
+      #expect(try scene.hasObject(sha256))
+      #expect(try await poll { try scene.hasObject(sha256) ? nil : true } == true)
+    }
+  }
+
+  @Test(
+    "deleted again and again while its content comes back, an asset has bytes if it is present",
+    .timeLimit(.minutes(2))
+  )
+  func race() async throws {
+    try await Scene.run(Scene.configuration()) { scene in
+      let bytes = try await Scene.video(9)
+      try scene.write(bytes, to: "start.mp4")
+      let identifier = try await scene.imported("start.mp4")
+      let sha256 = try await scene.asset(identifier).text(of: "sha256")
+      let file = scene.broker.root.appending("by hand.mp4")
+      try DurableFile.write(bytes, to: file)
+      for round in 1...12 {
+        async let deleted = scene.broker.command(["delete", BytePath(identifier), "--force"])
+        async let imported = scene.broker.command(["import", file])
+        try scene.write(bytes, to: BytePath("\(round).mp4"))
+        #expect(try await deleted.code == 0)
+        // A deletion in its middle gives the import up; it is to be made again then.
+        #expect([0, 1].contains(try await imported.code))
+        #expect(try await scene.imported(BytePath("\(round).mp4")) == identifier)
+        // Nothing is under way now.
+        let isPresent = try await scene.status(identifier) == "present"
+        #expect(try scene.hasObject(sha256) == isPresent, "round \(round)")
+        let record = try scene.record(sha256)
+        #expect(record["status"]?.text == (isPresent ? "present" : "deleted"), "round \(round)")
+      }
+    }
+  }
+
   @Test("an asset that nobody has needed for the retention is deleted", .timeLimit(.minutes(2)))
   func retention() async throws {
     let text = Scene.configuration(handoff: ["slow"], destinations: Scene.held)

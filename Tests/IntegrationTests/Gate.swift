@@ -4,8 +4,9 @@ import Paths
 
 /// Holds a scripted receiver until the test lets it go: a FIFO in its work folder, a line for each pass.
 struct Gate {
-  /// Open for both, so that a line waits in it until a receiver comes.
-  private let fifo: FileDescriptor
+  /// Open for both, so that a line waits in it until a receiver comes; never closed, so that none is
+  /// lost when the test has no more use for the gate.
+  private let fifo: CInt
 
   /// What an `exec` receiver runs to be held.
   static let command = "read -r line < $HANDOFF_WORK/gate"
@@ -14,11 +15,11 @@ struct Gate {
   init(_ destination: String, _ scene: Scene) throws {
     let path = scene.broker.root.appending("state/work/\(destination)/gate")
     try checked("mkfifo", path) { mkfifo(path.nulTerminated, 0o600) }
-    fifo = try FileDescriptor.open(path, O_RDWR | O_NONBLOCK)
+    fifo = try checked("open", path) { open(path.nulTerminated, O_RDWR | O_NONBLOCK | O_CLOEXEC) }
   }
 
   /// Lets one receiver go, which is there or comes later.
   func pass() throws {
-    try fifo.write([UInt8(ascii: "\n")])
+    _ = try checked("write") { write(fifo, "\n", 1) }
   }
 }

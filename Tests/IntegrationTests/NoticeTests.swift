@@ -112,7 +112,7 @@ struct NoticeTests {
       }
       #expect(try await scene.broker.json("handoffs").elements.isEmpty)
 
-      // An address in a result is text like any other.
+      // What a sender says of itself is text, wherever it is put in.
       let asset = try #require(
         try await scene.broker.json("assets").elements.first?["local_identifier"]?.text
       )
@@ -146,6 +146,41 @@ struct NoticeTests {
       let notice = try await scene.broker.json("show", BytePath(id))["notices"]?.elements.first
       #expect(notice?["attempts"]?.integer == 3)
       #expect(notice?["id"] == told["notice_id"])
+    }
+  }
+
+  @Test("a notice that was given up is listed, and a person decides", .timeLimit(.minutes(2)))
+  func givenUp() async throws {
+    let script = "[ -e \"$1.mended\" ] || { echo 'no such host'; exit 1; }; cat >> \"$1\""
+    try await NoticeScene.run(editor: script, handoff: "\"ok\", \"cancels\"") { scene in
+      try scene.base.write(try await Scene.video(1), to: "cut.mp4")
+      _ = try await scene.broker.wait("status") { status in
+        status["notices"]?.elements.count { $0["error"] != .null } == 2
+      }
+      // A day passes while the broker is down.
+      await scene.broker.end(SIGTERM)
+      try await scene.inLedger("UPDATE notices SET first_attempt_at = first_attempt_at - 90000000")
+      try await scene.broker.start()
+      let status = try await scene.broker.wait("status") {
+        $0["needs_person"]?.elements.count == 2
+      }
+      #expect(status["counts"]?["notices.failed"]?.integer == 2)
+      let entry = try #require(status["needs_person"]?.elements.first)
+      #expect(entry["id"]?.text == "n1")
+      #expect(entry["state"]?.text == "failed")
+      #expect(entry["callback_id"]?.text == "editor")
+      #expect(entry["error"]?.text?.hasSuffix("no such host") == true)
+      let shown = try await scene.broker.command(["status"])
+      #expect(String(decoding: shown.output, as: UTF8.self).contains("no such host"))
+
+      try DurableFile.write([], to: scene.path(.editor).addingSuffix(".mended"))
+      #expect(try await scene.broker.json("retry", "n1")["state"]?.text == "pending")
+      #expect(try await scene.told(.editor) { $0.count == 1 }[0]["notice_id"]?.text == "n1")
+      #expect(try await scene.broker.json("cancel", "n2")["state"]?.text == "delivered")
+      let after = try await scene.broker.json("status")
+      #expect(after["needs_person"]?.elements.isEmpty == true)
+      #expect(try scene.told(.editor).count == 1)
+      #expect(try await scene.broker.command(["cancel", "n9"]).code == 3)
     }
   }
 
@@ -332,6 +367,17 @@ private struct NoticeScene {
     }
     let (all, log) = (try told(place), try broker.tail())
     return try #require(found, "in vain: \(place) has \(all); \(log)")
+  }
+
+  /// Changes the ledger of a broker that is down.
+  func inLedger(_ statement: String) async throws {
+    let tool = try #require(
+      CommandSearch.find("sqlite3", on: "/usr/local/bin:/usr/bin:/bin"),
+      "sqlite3 is not installed"
+    )
+    let database = broker.root.appending("state/ledger.db")
+    let command = ProcessCommand(tool, arguments: [database, BytePath(statement)])
+    try #require(await SpawnedProcess.spawn(command).exit() == .exited(0))
   }
 
   func untilNothingIsPending() async throws {

@@ -18,6 +18,8 @@ final class RunningBroker: Sendable {
   let root: BytePath
   let config: BytePath
   private let environment: [BytePath]
+  /// Put before the program: for a broker that runs as somebody else.
+  private let prefix: [BytePath]
   private let process = Slot()
 
   /// The built program: `HANDOFF_BIN`, else the package's release build.
@@ -27,8 +29,14 @@ final class RunningBroker: Sendable {
     return package.appending(".build/release/handoff")
   }
 
-  init(root: BytePath, configuration: String, environment: [String] = []) throws {
+  init(
+    root: BytePath,
+    configuration: String,
+    environment: [String] = [],
+    prefix: [BytePath] = []
+  ) throws {
     self.root = root
+    self.prefix = prefix
     config = root.appending("handoff.toml")
     let path = environmentValue("PATH") ?? "/usr/local/bin:/usr/bin:/bin"
     self.environment = ["PATH=\(path)"].map { BytePath($0) } + environment.map { BytePath($0) }
@@ -44,9 +52,10 @@ final class RunningBroker: Sendable {
     try #require(access(Self.program.nulTerminated, X_OK) == 0, "build the release first")
     let (reading, writing) = try FileDescriptor.pipe()
     let log = try FileDescriptor.open(log, O_WRONLY | O_CREAT | O_APPEND)
+    let words = prefix + [Self.program, "serve", "--config", config]
     var command = ProcessCommand(
-      Self.program,
-      arguments: ["serve", "--config", config],
+      words[0],
+      arguments: Array(words.dropFirst()),
       environment: environment
     )
     command.descriptors = [1: writing, 2: log]
@@ -64,6 +73,12 @@ final class RunningBroker: Sendable {
     guard let spawned = process.take() else { return nil }
     kill(spawned.id, signal)
     return await spawned.exit()
+  }
+
+  /// Sends a signal that does not end the broker.
+  func signal(_ signal: CInt) throws {
+    guard let spawned = process.held else { throw TestSupportError("no broker runs") }
+    kill(spawned.id, signal)
   }
 
   /// The end of the log.
@@ -116,17 +131,18 @@ final class RunningBroker: Sendable {
   func wait(
     _ words: BytePath...,
     within limit: Duration = .seconds(40),
+    every interval: Duration = .milliseconds(100),
     until isRight: (JSONValue) -> Bool
   ) async throws -> JSONValue {
     var last = JSONValue.null
-    let found = try await poll(within: limit, every: .milliseconds(100)) { () -> JSONValue? in
+    let found = try await poll(within: limit, every: interval) { () -> JSONValue? in
       let ended = try await command(words + ["--json"])
       guard ended.code == 0 else { return nil }
       last = try WireCoder.decode(JSONValue.self, from: ended.output, limit: .max)
       return isRight(last) ? last : nil
     }
     let log = try tail()
-    return try #require(found, "in vain: \(words), last \(last); \(log)")
+    return try #require(found, "in vain: \(words), last \("\(last)".prefix(2000)); \(log)")
   }
 
   private static let thread = BlockingThread("test.output")

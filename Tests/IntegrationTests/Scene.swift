@@ -13,10 +13,12 @@ struct Scene {
   static func run(
     _ configuration: String,
     starting: Bool = true,
+    prefix: [BytePath] = [],
     _ body: nonisolated(nonsending) (Scene) async throws -> Void
   ) async throws {
     try await withTemporaryDirectory { root in
-      let scene = Scene(broker: try RunningBroker(root: root, configuration: configuration))
+      let broker = try RunningBroker(root: root, configuration: configuration, prefix: prefix)
+      let scene = Scene(broker: broker)
       if starting { try await scene.broker.start() }
       do {
         try await body(scene)

@@ -29,6 +29,9 @@ struct SightingTests {
       for asset in assets {
         #expect(asset["sources"]?.elements.map { $0["path"]?.text } == [path])
       }
+      let records = try assets.map { try scene.record(try $0.text(of: "sha256")) }
+      #expect(records.map { $0["superseded_by"]?.text } == [second, third, nil])
+      #expect(records.map { $0["supersedes"]?.text } == [nil, first, second])
       #expect(assets.map { $0["supersedes"] } == [.null, .string(first), .string(second)])
       #expect(assets.map { $0["superseded_by"] } == [.string(second), .string(third), .null])
       #expect(await scene.broker.end(SIGTERM) == .exited(0))

@@ -3,16 +3,18 @@ import Synchronization
 
 /// Holds the one process that a test has started.
 final class Slot: Sendable {
-  private let held = Mutex<SpawnedProcess?>(nil)
+  private let process = Mutex<SpawnedProcess?>(nil)
 
   func set(_ process: SpawnedProcess) {
-    held.withLock { $0 = process }
+    self.process.withLock { $0 = process }
   }
 
+  var held: SpawnedProcess? { process.withLock { $0 } }
+
   func take() -> SpawnedProcess? {
-    held.withLock { held in
-      defer { held = nil }
-      return held
+    process.withLock { process in
+      defer { process = nil }
+      return process
     }
   }
 }

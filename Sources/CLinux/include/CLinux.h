@@ -73,6 +73,8 @@ int clinux_open_beneath(int directory, const char *path, int flags, unsigned mod
 int clinux_file_system_magic(int descriptor, int64_t *magic);
 // A number that is the same for all places of one mount, statx(2).
 int clinux_mount_number(const char *path, uint64_t *number);
+// ioprio_set(2) of the calling thread: the idle class, or none of its own.
+int clinux_idle_disk_priority(int idle);
 
 // Leases, fcntl(2)
 

@@ -41,6 +41,14 @@ final class JSONLines: Sendable {
     ])
   }
 
+  func write(_ arrival: PackageArrival) {
+    write([
+      "event": .string("package"),
+      "path": .string(arrival.path.bytes.hexDigits),
+      "members": .integer(Int64(arrival.members.count)),
+    ])
+  }
+
   func write(_ record: LogRecord) {
     write([
       "event": .string("log"),

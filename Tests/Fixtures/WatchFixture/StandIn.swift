@@ -9,7 +9,8 @@ import Synchronization
 /// Stands in for the probe, the ledger and the library: judges by the first and last bytes.
 ///
 /// A file is whole when it ends with `WHOLE`. `UNPROVABLE`, `UNSUITABLE` and `HOLD` at the beginning
-/// make it a format without an end, no video, and one whose import lasts until somebody writes to it.
+/// make it a format without an end, no video, and one whose import lasts until somebody writes to it
+/// or removes it.
 final class StandIn: Sendable {
   private let assets = Mutex<[BytePath: (FileIdentity, LocalIdentifier)]>([:])
 
@@ -52,7 +53,10 @@ final class StandIn: Sendable {
     do {
       let content = try bytes(export.file)
       if content.starts(with: "HOLD".utf8) {
-        for _ in 0..<2000 where !export.isBroken { try await Task.sleep(for: .milliseconds(10)) }
+        for _ in 0..<2000 where !export.isBroken {
+          if try export.file.status().identity != export.identity { break }
+          try await Task.sleep(for: .milliseconds(10))
+        }
       }
       if export.isBroken { return .changed }
       if let checksum = export.checksum, try sum(checksum.algorithm, content) != checksum.bytes {

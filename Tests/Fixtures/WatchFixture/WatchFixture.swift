@@ -9,7 +9,8 @@ import Paths
 /// Runs a real watcher on one folder, in a process of its own, because libinotifytools is one a process.
 ///
 ///     watch-fixture DROP CONTROL [quiet=MS] [quiet_poll=MS] [give_up=MS] [poll=MS] [brief=1]
-///         [proof=PROOF] [existing=ignore] [nested=NAME] [watch=HOW] [also=DROP]
+///         [watch=HOW] [also=DROP] [proof=PROOF] [existing=ignore] [nested=NAME] [package=1]
+///         [prefer=EXTENSION] [prefer_wait=MS]
 ///
 /// `also` names a further drop folder with the same settings.
 /// Prints one line of JSON for each change, and with `brief` only for imports. Lines on standard input are questions: `folders`,
@@ -41,6 +42,10 @@ enum WatchFixture {
         probe: stand.probe,
         known: stand.known,
         importer: stand.take,
+        packager: { arrival in
+          output.write(arrival)
+          return .recorded
+        },
         observer: { if !isBrief || $0.state == .imported { output.write($0) } },
         now: wallClock
       ),
@@ -67,6 +72,9 @@ enum WatchFixture {
     case "watch":
       settings.watch = DropFolderSettings.Watch(rawValue: String(parts[1])) ?? .auto
       return
+    case "prefer":
+      settings.prefer = parts.dropFirst().map(String.init)
+      return
     case "proof":
       settings.proof = DropFolderSettings.Proof(rawValue: String(parts[1])) ?? .auto
       return
@@ -84,6 +92,8 @@ enum WatchFixture {
     case "quiet_poll": settings.quietPoll = time
     case "give_up": settings.giveUp = time
     case "brief": break
+    case "package": settings.package = true
+    case "prefer_wait": settings.preferWait = time
     case "poll": settings.pollInterval = time
     default: throw FixtureError("not a setting: \(argument)")
     }

@@ -1,0 +1,149 @@
+import Glibc
+import HandoffProtocol
+import LinuxSystem
+import Paths
+
+extension ObjectStore {
+  /// Looks at every name under `objects`.
+  func census() throws(LibraryError) -> LibraryCensus {
+    guard isAvailable else { throw LibraryError(.unavailable, layout.root) }
+    var census = LibraryCensus()
+    let shards = Set(layout.shards)
+    for entry in try entries(of: layout.objects) {
+      let path = layout.objects.appending(entry.name)
+      guard entry.kind == .directory, shards.contains(path) else {
+        census.strays.append(path)
+        continue
+      }
+      try count(path, into: &census)
+    }
+    return census
+  }
+
+  private func count(_ shard: BytePath, into census: inout LibraryCensus) throws(LibraryError) {
+    var objects: [ContentDigest] = []
+    var records: Set<ContentDigest> = []
+    for entry in try entries(of: shard) {
+      let path = shard.appending(entry.name)
+      switch StoreLayout.resident(entry.name) {
+      case .object(let digest) where layout.object(digest) == path && entry.kind == .regular:
+        objects.append(digest)
+      case .record(let digest) where layout.record(digest) == path && entry.kind == .regular:
+        records.insert(digest)
+      case .object, .record, nil:
+        census.strays.append(path)
+      }
+    }
+    for digest in objects {
+      let path = layout.object(digest)
+      let status = try storing(path) { () throws(SystemError) in try FileStatus.of(path) }
+      guard let status else { continue }
+      census.objects.append(
+        LibraryCensus.Object(
+          digest: digest,
+          path: path,
+          size: status.size,
+          changed: status.changed,
+          hasRecord: records.contains(digest),
+          hasWrongMode: status.permissions != Self.permissions
+        )
+      )
+    }
+    census.loneRecords += records.subtracting(objects).sorted { $0.hex < $1.hex }
+  }
+
+  // MARK: What may be nobody's
+
+  func leftovers() throws(LibraryError) -> [Leftover] {
+    let census = try census()
+    var found: [Leftover] = []
+    for object in census.objects {
+      let kind = Leftover.Kind.object
+      if let leftover = try leftover(kind, object.path, object.digest, object.hasRecord) {
+        found.append(leftover)
+      }
+    }
+    for digest in census.loneRecords {
+      if let leftover = try leftover(.record, layout.record(digest), digest, false) {
+        found.append(leftover)
+      }
+    }
+    for entry in try entries(of: layout.staging) where StoreLayout.isStagingName(entry.name) {
+      let path = layout.staging.appending(entry.name)
+      if let leftover = try leftover(.staging, path, nil, false) { found.append(leftover) }
+    }
+    for entry in try entries(of: layout.setAside) where entry.kind == .regular {
+      let path = layout.setAside.appending(entry.name)
+      if let leftover = try leftover(.setAside, path, nil, false) { found.append(leftover) }
+    }
+    return found
+  }
+
+  private func leftover(
+    _ kind: Leftover.Kind,
+    _ path: BytePath,
+    _ digest: ContentDigest?,
+    _ hasCompanion: Bool
+  ) throws(LibraryError) -> Leftover? {
+    let status = try storing(path) { () throws(SystemError) in try FileStatus.of(path) }
+    return status.map {
+      Leftover(
+        kind: kind,
+        path: path,
+        digest: digest,
+        size: $0.links == 1 ? $0.size : 0,
+        changed: $0.changed,
+        hasCompanion: hasCompanion
+      )
+    }
+  }
+
+  /// Removes a leftover unless it was renewed, or an import has it locked.
+  func clear(
+    _ leftover: Leftover,
+    unchangedSince moment: Int64
+  ) throws(LibraryError) -> Bool {
+    try exchange.withLock { () throws(LibraryError) in
+      try storing(leftover.path) { () throws(SystemError) in
+        try faults.pass("library.clear")
+        guard let status = try FileStatus.of(leftover.path), status.kind == .regular,
+          status.changed <= moment
+        else { return false }
+        if leftover.kind == .staging {
+          let file = try FileDescriptor.open(leftover.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+          guard flock(file.rawValue, LOCK_EX | LOCK_NB) == 0 else { return false }
+          return try DurableFile.unlink(leftover.path)
+        }
+        return try DurableFile.unlink(leftover.path)
+      }
+    }
+  }
+
+  /// The handoffs that have a folder of grants.
+  func granted() throws(LibraryError) -> [(destination: BytePath, handoff: BytePath)] {
+    var found: [(destination: BytePath, handoff: BytePath)] = []
+    for destination in try entries(of: layout.grants) where destination.kind == .directory {
+      let folder = layout.grants.appending(destination.name)
+      found += try entries(of: folder).map { (destination.name, $0.name) }
+    }
+    return found
+  }
+}
+
+extension StoreLayout {
+  /// What a name in a shard stands for.
+  enum Resident: Hashable {
+    case object(ContentDigest)
+    case record(ContentDigest)
+  }
+
+  /// Nil for a name that the library never gives.
+  static func resident(_ name: BytePath) -> Resident? {
+    guard let text = name.exactText else { return nil }
+    if let digest = ContentDigest(hex: text), digest.hex == text { return .object(digest) }
+    guard text.hasSuffix(".json"), let digest = ContentDigest(hex: String(text.dropLast(5))),
+      digest.hex + ".json" == text
+    else { return nil }
+    return .record(digest)
+  }
+}

@@ -1,0 +1,115 @@
+import AssetLibrary
+import HandoffControl
+import HandoffCore
+import HandoffLog
+import HandoffProtocol
+import Ledger
+import Paths
+
+/// Answers what is asked of the library's care.
+struct CareQuestions: Sendable {
+  let library: AssetLibrary
+  let ledger: Ledger
+  let desk: CheckDesk
+  let hold: HandoffHold
+  let now: @Sendable () -> Timestamp
+  let logger: Logger
+
+  /// While a broker runs, so much time may pass between an object and its row in the ledger.
+  static let safetyAge: Duration = .seconds(3600)
+
+  func answer(_ method: ControlMethod, _ parameters: JSONValue?) async throws -> JSONValue {
+    switch method {
+    case .fsck:
+      try WireCoder.value(
+        try await check(WireCoder.document(CheckParameters.self, from: parameters))
+      )
+    case .fsckProgress:
+      try WireCoder.value(
+        try await next(WireCoder.document(CheckProgressParameters.self, from: parameters))
+      )
+    case .fsckStop:
+      try WireCoder.value(try end())
+    case .gc:
+      try WireCoder.value(
+        try await clear(WireCoder.document(ClearingParameters.self, from: parameters))
+      )
+    case .resumeHandoffs:
+      try WireCoder.value(try await resume())
+    case .status, .why, .importFile, .send, .wait, .cancel, .retry, .retryFile, .adopt, .delete:
+      throw ControlError(.failed, "\(method.rawValue) is not a question about the library's care")
+    }
+  }
+
+  func libraryReport() async throws -> LibraryReport {
+    var report = LibraryReport(library.path, isAvailable: await library.isAvailable())
+    let outlook = try await ledger.verificationOutlook()
+    report.assets = outlook.totals.count
+    report.bytes = outlook.totals.bytes
+    report.damaged = try await ledger.objects(with: .damaged).count
+    report.missing = try await ledger.objects(with: .unavailable).count
+    report.lastVerifiedAt = outlook.newest
+    report.allVerifiedSince = outlook.oldest
+    report.checkedAt = try await ledger.note(.checkEnded)
+    report.handoffsHeldBefore = hold.before
+    return report
+  }
+
+  private func check(_ parameters: CheckParameters) async throws -> CheckReport {
+    try await requireLibrary()
+    if let identifier = parameters.localIdentifier {
+      guard let known = try await ledger.objectKnowledge(of: identifier) else {
+        throw ControlError(.notFound, "there is no asset \(identifier)")
+      }
+      guard known.status != .deleted else {
+        throw ControlError(.notFound, "\(identifier): the asset was deleted")
+      }
+    }
+    return try desk.start(parameters)
+  }
+
+  private func next(_ parameters: CheckProgressParameters) async throws -> CheckReport {
+    guard let progress = desk.progress else { throw Self.noCheck }
+    return await progress.next(after: parameters.after)
+  }
+
+  private func end() throws -> CheckReport {
+    guard let progress = desk.progress, progress.report.state == .running else {
+      throw Self.noCheck
+    }
+    desk.end()
+    return progress.report
+  }
+
+  private func clear(_ parameters: ClearingParameters) async throws -> ClearingReport {
+    try await requireLibrary()
+    guard parameters.olderThanMilliseconds >= Self.safetyAge.wholeMilliseconds else {
+      throw ControlError(
+        .refused,
+        "while the broker runs, what is younger than an hour may belong to an import"
+      )
+    }
+    return try await LibraryClearing(library: library, ledger: ledger, now: now, logger: logger)
+      .run(parameters)
+  }
+
+  private func resume() async throws -> LibraryReport {
+    try await ledger.setNote(.rebuilt, nil)
+    hold.lift()
+    logger.notice("Exports from before the rebuild make automatic handoffs again")
+    return try await libraryReport()
+  }
+
+  private func requireLibrary() async throws {
+    guard await library.isAvailable() else { throw Self.libraryAway(library.path) }
+  }
+
+  private static let noCheck = ControlError(.notFound, "no check of the library runs")
+
+  static func libraryAway(_ path: BytePath) -> ControlError {
+    ControlError(
+      .unavailable,
+      "library_unavailable: \(path.displayText) is not mounted; nothing was changed"
+    )
+  }
+}

@@ -1,0 +1,115 @@
+import AssetLibrary
+package import HandoffConfig
+package import HandoffControl
+import HandoffCore
+package import HandoffLog
+import HandoffProtocol
+import Ledger
+import LinuxSystem
+import Paths
+
+/// The library's care while no broker runs: the same work on the same files, under the broker's lock.
+package struct LibraryCare: Sendable {
+  private let configuration: Configuration
+  private let lock: BrokerLock
+  private let library: AssetLibrary
+  private let ledger: Ledger
+  private let logger: Logger
+
+  /// Takes the lock and opens what is there; nothing is made.
+  ///
+  /// - Throws: ``ServiceError`` while a broker runs; ``ControlError`` where there is no ledger, and with
+  ///   `unavailable` while the library is away.
+  package static func open(
+    _ configuration: Configuration,
+    logger: Logger
+  ) async throws -> LibraryCare {
+    let state = StateFolder(configuration.broker.state)
+    guard try Ledger.hasTraces(in: state.path) else {
+      throw ControlError(
+        .notFound,
+        "there is no ledger in \(state.path.displayText); `handoff rebuild` makes one from the library"
+      )
+    }
+    let lock = try BrokerLock(state)
+    return LibraryCare(
+      configuration: configuration,
+      lock: lock,
+      library: try await openLibrary(configuration, logger),
+      ledger: try await Ledger.open(
+        directory: state.path,
+        logger: logger,
+        now: SystemClock.now
+      ),
+      logger: logger
+    )
+  }
+
+  /// Reads objects again; see ``CheckReport``.
+  package func check(
+    _ parameters: CheckParameters,
+    progress: CheckProgress
+  ) async throws -> CheckReport {
+    try await progress.failing {
+      if let identifier = parameters.localIdentifier {
+        let known = try await ledger.objectKnowledge(of: identifier)
+        guard let known, known.status != .deleted else {
+          throw ControlError(.notFound, "there is no asset \(identifier)")
+        }
+      }
+      try await check(progress, parameters.bytesPerSecond).run(parameters)
+    }
+    return progress.report
+  }
+
+  private func check(_ progress: CheckProgress, _ rate: Int64?) -> LibraryCheck {
+    LibraryCheck(
+      library: library,
+      ledger: ledger,
+      progress: progress,
+      pace: ReadPace(bytesPerSecond: rate) { progress.read($0) },
+      // No import runs: the lock is held.
+      settled: .zero,
+      now: SystemClock.now,
+      logger: logger
+    )
+  }
+
+  /// Removes what is nobody's.
+  package func clear(_ parameters: ClearingParameters) async throws -> ClearingReport {
+    try await LibraryClearing(
+      library: library,
+      ledger: ledger,
+      now: SystemClock.now,
+      logger: logger
+    )
+    .run(parameters)
+  }
+
+  /// Lets exports from before a rebuild make automatic handoffs again.
+  package func resumeHandoffs() async throws {
+    try await ledger.setNote(.rebuilt, nil)
+  }
+
+  /// Gives the ledger and the lock back.
+  package func close() async throws {
+    try await ledger.close()
+    withExtendedLifetime(lock) {}
+  }
+
+  static func openLibrary(
+    _ configuration: Configuration,
+    _ logger: Logger
+  ) async throws -> AssetLibrary {
+    let library = try await AssetLibrary.open(
+      at: configuration.library.path,
+      logger: logger,
+      whenMissing: .wait,
+      isSweeping: false
+    )
+    guard await library.isAvailable() else {
+      throw CareQuestions.libraryAway(configuration.library.path)
+    }
+    return library
+  }
+}

@@ -1,0 +1,193 @@
+import AssetLibrary
+package import HandoffConfig
+package import HandoffControl
+import HandoffCore
+package import HandoffLog
+import HandoffProtocol
+import Ledger
+import LinuxSystem
+import Paths
+
+/// Makes the ledger's asset tables again from the library alone, while no broker runs.
+///
+/// The new ledger is made beside the old one and put in its place at the end; until then a failure
+/// changes nothing. Its key is new, so state tokens of the former ledger die with it.
+package struct LibraryRebuild: Sendable {
+  let configuration: Configuration
+  let progress: CheckProgress
+  let isVerifying: Bool
+  /// Replace a ledger that is sound, and forget its handoffs.
+  let isForced: Bool
+  let logger: Logger
+
+  private static let batch = 500
+
+  package init(
+    _ configuration: Configuration,
+    progress: CheckProgress,
+    isVerifying: Bool,
+    isForced: Bool,
+    logger: Logger
+  ) {
+    self.configuration = configuration
+    self.progress = progress
+    self.isVerifying = isVerifying
+    self.isForced = isForced
+    self.logger = logger
+  }
+
+  /// Rebuilds.
+  ///
+  /// - Throws: ``ServiceError`` while a broker runs; ``ControlError`` with `refused` for a ledger that is
+  ///   sound, and with `unavailable` while the library is away.
+  package func run() async throws -> RebuildReport {
+    try await progress.failing { try await rebuild() }
+  }
+
+  private func rebuild() async throws -> RebuildReport {
+    let state = StateFolder(configuration.broker.state)
+    try Directory.create(state.path, permissions: 0o700)
+    let lock = try BrokerLock(state)
+    defer { withExtendedLifetime(lock) {} }
+    let library = try await LibraryCare.openLibrary(configuration, logger)
+    try await requireUnsound(state)
+    var report = RebuildReport(rebuiltAt: SystemClock.now())
+    let firstRow = try await former(state, into: &report)
+    let contents = try await library.contents()
+    report.orphans = contents.orphans.count
+    report.problems = contents.problems.map(\.description)
+    let assets = try await judged(contents.assets, library, &report)
+    try await make(assets, after: firstRow, state, &report)
+    let aside = state.path.appending("ledger-before-\(report.rebuiltAt.milliseconds)")
+    let replacement = LedgerReplacement(
+      directory: state.path,
+      staged: state.rebuilding,
+      former: aside
+    )
+    if try await Self.thread.run({ try replacement.run() }) {
+      report.formerLedger = aside.lossyText
+    }
+    try Directory.removeTree(state.rebuilding)
+    progress.change { $0.state = .done }
+    return report
+  }
+
+  // MARK: The former ledger
+
+  private func requireUnsound(_ state: StateFolder) async throws {
+    guard !isForced, try Ledger.hasTraces(in: state.path) else { return }
+    let isSound: Bool
+    do {
+      try await Ledger.open(directory: state.path, logger: logger, now: SystemClock.now).close()
+      isSound = true
+    } catch {
+      logger.info("The former ledger cannot be used", [.error: "\(error)"])
+      isSound = false
+    }
+    guard !isSound else {
+      throw ControlError(
+        .refused,
+        "the ledger is sound, and a rebuild would forget its handoffs; --force does it all the same"
+      )
+    }
+  }
+
+  /// What can still be read of it: the handoffs that had not ended, and the number after which new ones
+  /// begin.
+  ///
+  /// Where nothing can be read, that is the count of minutes since 1970, which no ledger reaches.
+  private func former(
+    _ state: StateFolder,
+    into report: inout RebuildReport
+  ) async throws -> Int64 {
+    let unreachable = report.rebuiltAt.milliseconds / 60_000
+    do {
+      let reader = try await Ledger.openForReading(directory: state.path)
+      let last = try await reader.lastHandoffRow()
+      report.openHandoffs = try await reader.handoffs().filter { !$0.status.isFinal }
+        .map(HandoffReport.init)
+      try await reader.close()
+      return max(last, 0)
+    } catch {
+      logger.info("Nothing can be read of the former ledger", [.error: "\(error)"])
+      return unreachable
+    }
+  }
+
+  // MARK: The new one
+
+  /// The assets with the status that their objects give them.
+  private func judged(
+    _ assets: [Asset],
+    _ library: AssetLibrary,
+    _ report: inout RebuildReport
+  ) async throws -> [Asset] {
+    progress.change { change in
+      change.objectsTotal = assets.count
+      change.bytesTotal = isVerifying ? assets.reduce(0) { $0 + $1.size } : 0
+    }
+    let pace = ReadPace { [progress] in progress.read($0) }
+    var judged: [Asset] = []
+    for var asset in assets {
+      if asset.status != .deleted {
+        switch try await verification(of: asset, library, pace) {
+        case .good: asset.status = .present
+        case .missing: asset.status = .unavailable
+        case .damaged: asset.status = .damaged
+        }
+      }
+      judged.append(asset)
+      progress.change { $0.objects += 1 }
+    }
+    report.assets = judged.count
+    report.deleted = judged.count { $0.status == .deleted }
+    report.missing = judged.count { $0.status == .unavailable }
+    report.damaged = judged.count { $0.status == .damaged }
+    return judged
+  }
+
+  private func verification(
+    of asset: Asset,
+    _ library: AssetLibrary,
+    _ pace: ReadPace
+  ) async throws -> Verification {
+    if isVerifying {
+      return try await library.reread(asset.digest, at: pace)?.verification ?? .missing
+    }
+    guard let glance = try await library.glance(at: asset.digest) else { return .missing }
+    return glance.isRegular && glance.size == asset.size ? .good : .damaged
+  }
+
+  private func make(
+    _ assets: [Asset],
+    after row: Int64,
+    _ state: StateFolder,
+    _ report: inout RebuildReport
+  ) async throws {
+    // What an interrupted rebuild has left.
+    try Directory.removeTree(state.rebuilding)
+    try Directory.create(state.rebuilding, permissions: 0o700)
+    let ledger = try await Ledger.open(
+      directory: state.rebuilding,
+      logger: logger,
+      now: SystemClock.now
+    )
+    for batch in assets.batches(of: Self.batch) { try await ledger.restore(batch) }
+    let sightings = assets.flatMap { asset in
+      asset.sources.map { PastSighting(asset: asset.localIdentifier, sighting: $0) }
+    }.sorted { $0.sighting.seenAt < $1.sighting.seenAt }
+    report.sightings = sightings.count
+    for batch in sightings.batches(of: Self.batch) { try await ledger.replay(batch) }
+    try await ledger.beginHandoffs(after: row)
+    try await ledger.setNote(.rebuilt, report.rebuiltAt)
+    try await ledger.close()
+  }
+
+  private static let thread = BlockingThread("rebuild")
+}
+
+extension Array {
+  fileprivate func batches(of size: Int) -> [[Element]] {
+    stride(from: 0, to: count, by: size).map { Array(self[$0..<Swift.min($0 + size, count)]) }
+  }
+}
