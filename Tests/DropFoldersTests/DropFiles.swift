@@ -36,7 +36,7 @@ struct DropFiles: Sendable {
   }
 
   func removeFile(_ name: BytePath) {
-    unlink(folder.appending(name).nulTerminated)
+    Glibc.unlink(folder.appending(name).nulTerminated)
   }
 
   /// Much of it, away from the cooperative pool.
