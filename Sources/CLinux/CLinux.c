@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
-#include <linux/ioprio.h>
 #include <linux/openat2.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -12,7 +11,6 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
@@ -23,55 +21,6 @@
 #include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-// epoll
-
-static uint32_t to_kernel(uint32_t events) {
-  uint32_t wanted = 0;
-  if (events & CLINUX_READABLE) wanted |= EPOLLIN | EPOLLRDHUP;
-  if (events & CLINUX_WRITABLE) wanted |= EPOLLOUT;
-  return wanted;
-}
-
-static uint32_t from_kernel(uint32_t events) {
-  uint32_t seen = 0;
-  if (events & (EPOLLIN | EPOLLRDHUP | EPOLLPRI)) seen |= CLINUX_READABLE;
-  if (events & EPOLLOUT) seen |= CLINUX_WRITABLE;
-  if (events & (EPOLLHUP | EPOLLERR)) seen |= CLINUX_HANGUP;
-  return seen;
-}
-
-int clinux_epoll_create(void) { return epoll_create1(EPOLL_CLOEXEC); }
-
-static int control(int epoll, int operation, int descriptor, uint32_t events, uint64_t id) {
-  struct epoll_event event = {.events = to_kernel(events), .data.u64 = id};
-  return epoll_ctl(epoll, operation, descriptor, &event);
-}
-
-int clinux_epoll_add(int epoll, int descriptor, uint32_t events, uint64_t id) {
-  return control(epoll, EPOLL_CTL_ADD, descriptor, events, id);
-}
-
-int clinux_epoll_change(int epoll, int descriptor, uint32_t events, uint64_t id) {
-  return control(epoll, EPOLL_CTL_MOD, descriptor, events, id);
-}
-
-int clinux_epoll_remove(int epoll, int descriptor) {
-  return epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, NULL);
-}
-
-int clinux_epoll_wait(int epoll, struct clinux_event *events, int capacity, int timeout_ms) {
-  struct epoll_event seen[64];
-  int room = capacity < 64 ? capacity : 64;
-  int count = epoll_wait(epoll, seen, room, timeout_ms);
-  for (int index = 0; index < count; index++) {
-    events[index].events = from_kernel(seen[index].events);
-    events[index].id = seen[index].data.u64;
-  }
-  return count;
-}
-
-int clinux_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
 // Threads
 
@@ -235,11 +184,6 @@ int clinux_file_system_magic(int descriptor, int64_t *magic) {
   // f_type is signed and wider than the 32 bits of the magic numbers (0xFF534D42).
   *magic = (int64_t)(uint32_t)status.f_type;
   return 0;
-}
-
-int clinux_idle_disk_priority(int idle) {
-  int class = idle ? IOPRIO_CLASS_IDLE : IOPRIO_CLASS_NONE;
-  return (int)syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, IOPRIO_PRIO_VALUE(class, 0));
 }
 
 // Leases
