@@ -79,6 +79,8 @@ extension LedgerTransaction {
     )
     let row = connection.lastInsertedRow
     try record(Event(at: now, kind: "rebuilt", asset: row, to: asset.status.rawValue))
+    // When it was needed last is not known any more; an old one must not be deleted for that.
+    try recordUse(of: row)
     if let acceptance = asset.acceptance { try accept(acceptance, asset: row) }
   }
 }

@@ -2,7 +2,6 @@ import Glibc
 import HandoffTestSupport
 import LinuxSystem
 import Paths
-import Testing
 
 /// What happens in a drop folder.
 struct DropFiles: Sendable {
@@ -24,10 +23,6 @@ struct DropFiles: Sendable {
 
   func rename(_ name: BytePath, to other: BytePath) throws {
     try DurableFile.rename(folder.appending(name), to: folder.appending(other))
-  }
-
-  func unlink(_ name: BytePath) throws {
-    #expect(try DurableFile.unlink(folder.appending(name)))
   }
 
   /// A directory with all that is in it.
