@@ -188,8 +188,8 @@ final class WatchTree {
     if mask & UInt32(IN_CREATE) != 0 { return .changed(closed: false) }
     if mask & UInt32(IN_MOVED_FROM) != 0 {
       // Two files may have been exchanged, renameat2(2): the event that the name is taken again has
-      // come before this one.
-      return isFile(path) ? .renamed(closedSince: false) : .vanished
+      // come before this one. But it proves no rename: somebody may be writing a new file of the name.
+      return isFile(path) ? .attributes : .vanished
     }
     if mask & UInt32(IN_DELETE) != 0 { return .vanished }
     if mask & UInt32(IN_ATTRIB) != 0 { return .attributes }

@@ -8,6 +8,7 @@ extension SettleTracker {
     for (path, candidate) in candidates
     where !candidate.isInFlight && path.isInside(anyOf: directories) {
       candidates.removeValue(forKey: path)
+      forgetScratchName(path, candidate)
     }
   }
 }

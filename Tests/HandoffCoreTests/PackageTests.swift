@@ -21,7 +21,7 @@ struct PackageTests {
   /// Lets files come that have been listed completely, and be quiet.
   private func arrive(_ names: [String], in bench: inout TrackerBench) {
     for name in names { bench.observe(name, .changed(closed: true)) }
-    bench.tracker.sweep(folder: 0, round: 1)
+    bench.tracker.sweep([0: (round: 1, unlisted: [])])
     bench.now += .seconds(1)
   }
 
@@ -87,7 +87,7 @@ struct PackageTests {
     #expect(bench.judged("job/a.mp4", .complete) == .wait)
     bench.now = .seconds(50)
     #expect(bench.due() == [])
-    bench.tracker.sweep(folder: 0, round: 1)
+    bench.tracker.sweep([0: (round: 1, unlisted: [])])
     #expect(bench.due() == ["a.mp4"])
     take("job/a.mp4", identifier, in: &bench)
     #expect(bench.due() == [])
@@ -130,7 +130,7 @@ struct PackageTests {
     var bench = bench()
     bench.observe("job/a.mp4", .listed(TrackerBench.identity(1)))
     bench.observe("job/b.mp4", .listed(TrackerBench.identity(2)))
-    bench.tracker.sweep(folder: 0, round: 1)
+    bench.tracker.sweep([0: (round: 1, unlisted: [])])
     bench.now = .seconds(1)
     #expect(bench.due() == ["a.mp4", "b.mp4"])
     #expect(bench.examined("job/a.mp4", .known(identifier, TrackerBench.identity(1))) == .wait)

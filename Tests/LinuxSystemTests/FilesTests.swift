@@ -98,7 +98,9 @@ struct FilesTests {
 
 @Suite("Mounts and file systems")
 struct MountTests {
-  @Test("a file system is told from its folder, bind mounts included, and named if it is a network's")
+  @Test(
+    "a file system is told from its folder, bind mounts included, and named if it is a network's"
+  )
   func tellsMounts() async throws {
     guard await shell("unshare --mount mount -t tmpfs none /mnt 2>/dev/null") == 0 else {
       print("skipped: nothing can be mounted here")
