@@ -50,10 +50,18 @@ extension DropFolderWatcher {
     return await naming([report]).first
   }
 
-  /// Every file that is not imported, by path, with who writes to it now.
-  package func explainedCandidates() async -> [CandidateReport] {
-    await naming(tracker.reports)
+  /// Files that are not imported, by path, with who writes to them now: at most as many as asked for,
+  /// whose paths come after one; and whether they are the last.
+  package func explainedCandidates(
+    after path: BytePath?,
+    limit: Int
+  ) async -> (page: [CandidateReport], isLast: Bool) {
+    let found = tracker.reports(after: path, limit: limit)
+    return (await naming(found.page), found.isLast)
   }
+
+  /// How many files that are not imported are in each state.
+  package var stateCounts: [CandidateState: Int] { tracker.stateCounts }
 
   private func naming(_ reports: [CandidateReport]) async -> [CandidateReport] {
     let open = reports.filter { $0.state == .openForWriting }.map(\.path)

@@ -21,6 +21,20 @@ package enum ControlMethod: String, Sendable, CaseIterable {
   case resumeHandoffs = "resume_handoffs"
 }
 
+/// The parameters of `status`: which part of the files it lists, since there may be very many.
+package struct StatusParameters: Codable, Sendable {
+  /// Only files whose paths come after this one.
+  package var candidatesAfter: BytePath?
+
+  package init(candidatesAfter: BytePath? = nil) {
+    self.candidatesAfter = candidatesAfter
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case candidatesAfter = "candidates_after"
+  }
+}
+
 /// The parameters of `delete`: one asset.
 package struct DeleteParameters: Codable, Sendable {
   package var localIdentifier: LocalIdentifier

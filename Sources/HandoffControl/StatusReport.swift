@@ -1,4 +1,5 @@
 package import HandoffProtocol
+package import Paths
 
 /// The broker at a glance, as `handoff status --json` shows it.
 package struct StatusReport: Codable, Sendable {
@@ -83,6 +84,8 @@ package struct StatusReport: Codable, Sendable {
   package var folders: [Folder]
   /// The files that are neither imported nor gone: settling, held, ignored, refused.
   package var candidates: [WhyReport]
+  /// More files come after this path; null where the list is complete.
+  @OrNull package var candidatesNext: BytePath?
   package var destinations: [Destination]
   package var counts: [String: Int]
   /// Handoffs that wait for a person, and notices that were given up.
@@ -108,6 +111,7 @@ package struct StatusReport: Codable, Sendable {
     self.pid = pid
     self.folders = folders
     self.candidates = candidates
+    self.candidatesNext = nil
     self.destinations = destinations
     self.counts = counts
     self.needsPerson = needsPerson
@@ -120,6 +124,7 @@ package struct StatusReport: Codable, Sendable {
     case pid
     case folders
     case candidates
+    case candidatesNext = "candidates_next"
     case destinations
     case counts
     case needsPerson = "needs_person"

@@ -80,9 +80,34 @@ extension SettleTracker {
 
   /// What is known of every tracked file, by path; without the checks that are still to be made, since
   /// there may be very many files.
-  package var reports: [CandidateReport] {
-    (candidates.map { report($0.key, $0.value, withPending: false) } + packageReports)
-      .sorted { $0.path < $1.path }
+  package var reports: [CandidateReport] { reports(after: nil, limit: .max).page }
+
+  /// The first reports whose paths come after one, and whether more follow.
+  ///
+  /// Takes time in the number of all files, but makes only the reports that are asked for.
+  package func reports(
+    after path: BytePath?,
+    limit: Int
+  ) -> (page: [CandidateReport], isLast: Bool) {
+    let packages = packageReports
+    let paths = (Array(candidates.keys) + packages.map(\.path))
+      .filter { candidate in path.map { candidate > $0 } ?? true }
+      .sorted()
+    let wanted = Set(paths.prefix(limit))
+    let page =
+      paths.prefix(limit).compactMap { path in
+        candidates[path].map { report(path, $0, withPending: false) }
+      } + packages.filter { wanted.contains($0.path) }
+    return (page.sorted { $0.path < $1.path }, paths.count <= limit)
+  }
+
+  /// How many files are in each state.
+  package var stateCounts: [CandidateState: Int] {
+    var counts: [CandidateState: Int] = [:]
+    for candidate in candidates.values {
+      counts[candidate.shown?.state ?? candidate.announced ?? .waitingQuiet, default: 0] += 1
+    }
+    return counts
   }
 
   private func report(

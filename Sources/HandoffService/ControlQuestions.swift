@@ -29,7 +29,10 @@ struct ControlQuestions: Sendable {
     from peer: ControlPeer
   ) async throws -> JSONValue {
     switch method {
-    case .status: try WireCoder.value(try await status())
+    case .status:
+      try WireCoder.value(
+        try await status(WireCoder.document(StatusParameters.self, from: parameters))
+      )
     case .why:
       try WireCoder.value(try await why(WireCoder.document(WhyParameters.self, from: parameters)))
     case .importFile:
@@ -85,7 +88,10 @@ struct ControlQuestions: Sendable {
     return try await reason(ofOriginal: path, of: identifier)
   }
 
-  private func status() async throws -> StatusReport {
+  /// Of a burst of 100,000 files this is a readable part, made in well under a second.
+  private static let candidatesAtOnce = 1_000
+
+  private func status(_ parameters: StatusParameters) async throws -> StatusReport {
     let counts = try await ledger.counts()
     let waiting = try await ledger.handoffs(status: .pending)
     var needsPerson: [Handoff] = []
@@ -97,12 +103,18 @@ struct ControlQuestions: Sendable {
     for (state, count) in try await ledger.countUndelivered() {
       shown["notices.\(state.rawValue)"] = count
     }
-    let candidates = await watcher.explainedCandidates()
+    for (state, count) in await watcher.stateCounts {
+      shown["candidates.\(state.rawValue)"] = count
+    }
+    let candidates = await watcher.explainedCandidates(
+      after: parameters.candidatesAfter,
+      limit: Self.candidatesAtOnce
+    )
     var report = StatusReport(
       version: Version.text,
       pid: getpid(),
       folders: await watcher.folders().map(StatusReport.Folder.init),
-      candidates: candidates.map(WhyReport.init),
+      candidates: candidates.page.map(WhyReport.init),
       destinations: health.map { health in
         let shown = health.shown
         return StatusReport.Destination(
@@ -119,6 +131,7 @@ struct ControlQuestions: Sendable {
         + failed.map { .notice(NoticeReport($0)) },
       notices: try await ledger.notices(.pending, limit: 100).map(NoticeReport.init)
     )
+    if !candidates.isLast { report.candidatesNext = candidates.page.last?.path }
     report.originals = try await stayingOriginals()
     report.library = try await care.libraryReport()
     return report

@@ -1,3 +1,4 @@
+import HandoffConfig
 import HandoffControl
 import HandoffCore
 import HandoffProtocol
@@ -9,15 +10,11 @@ extension Command {
   static let status = Command(
     "status",
     "",
-    "folders, candidates, destinations, counts, what needs a person"
+    "folders, candidates, destinations, counts, what needs a person",
+    options: [Option("all", nil, "every candidate, however many; otherwise the first 1,000")]
   ) { arguments in
     let configuration = try ConfigurationFile.load(arguments)
-    let report = try await BrokerConnection.ask(
-      configuration,
-      .status,
-      [String: String](),
-      as: StatusReport.self
-    )
+    let report = try await statusReport(configuration, listingAll: arguments.has("all"))
     if arguments.has("json") {
       try Terminal.json(report)
       return .done
@@ -66,7 +63,31 @@ extension Command {
         [BytePath($0.path).displayText, $0.state, BytePath($0.reason ?? "").displayText]
       }
     )
+    if report.candidatesNext != nil {
+      Terminal.out("There are more files: `handoff status --all` lists them.")
+    }
     return .done
+  }
+
+  private static func statusReport(
+    _ configuration: Configuration,
+    listingAll: Bool
+  ) async throws -> StatusReport {
+    func ask(after path: BytePath?) async throws -> StatusReport {
+      try await BrokerConnection.ask(
+        configuration,
+        .status,
+        StatusParameters(candidatesAfter: path),
+        as: StatusReport.self
+      )
+    }
+    var report = try await ask(after: nil)
+    while listingAll, let next = report.candidatesNext {
+      let more = try await ask(after: next)
+      report.candidates += more.candidates
+      report.candidatesNext = more.candidatesNext
+    }
+    return report
   }
 
   private static func row(_ matter: NeedsPerson) -> [String] {

@@ -80,7 +80,7 @@ extension LongTests {
     /// With everything under way at once, the broker still answers, and in full.
     private static func askInBetween(_ scene: Scene) async throws {
       let status = try await scene.broker.wait("status", within: .seconds(120)) { status in
-        (status["candidates"]?.elements.count ?? 0) > files / 2
+        (status["folders"]?.elements.first?["candidates"]?.integer ?? 0) > files / 2
       }
       #expect(status["folders"]?.elements.first?["mode"]?.text == "events")
     }
@@ -96,7 +96,7 @@ extension LongTests {
       let sightings = assets.elements.flatMap { $0["sources"]?.elements ?? [] }
       #expect(sightings.count == whole, "sightings")
       #expect(Set(sightings.map { $0["path"]?.text ?? "" }).count == whole)
-      let status = try await scene.broker.wait("status", within: .seconds(60)) { status in
+      let status = try await scene.broker.wait("status", "--all", within: .seconds(90)) { status in
         (status["candidates"]?.elements ?? []).allSatisfy { $0["state"]?.text == "refused" }
       }
       #expect(status["candidates"]?.elements.count == files - whole)

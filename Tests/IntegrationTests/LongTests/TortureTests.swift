@@ -155,7 +155,7 @@ extension LongTests {
         last = try await scene.broker.json("assets")
         return TortureVerdict.isComplete(truth, last, keeping: scene.exports) ? true : nil
       }
-      _ = try await scene.broker.wait("status", within: .seconds(60)) { status in
+      _ = try await scene.broker.wait("status", "--all", within: .seconds(60)) { status in
         let settled: Set<String> = ["imported", "ignored", "refused", "incomplete"]
         return (status["candidates"]?.elements ?? [])
           .allSatisfy { settled.contains($0["state"]?.text ?? "") }
