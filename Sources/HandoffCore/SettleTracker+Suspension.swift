@@ -11,4 +11,12 @@ extension SettleTracker {
       forgetScratchName(path, candidate)
     }
   }
+
+  /// All that is in a directory is known: its folder was listed, and nothing in the directory was left
+  /// out.
+  func isListed(_ directory: BytePath, in folder: Int) -> Bool {
+    guard completedFolders.contains(folder) else { return false }
+    let unlisted = unlistedPlaces[folder] ?? []
+    return !directory.isInside(anyOf: unlisted) && !unlisted.contains { $0.isInside(directory) }
+  }
 }

@@ -44,8 +44,10 @@ package struct SettleTracker: Sendable {
   var arrivedPackages: [PackageArrival] = []
   /// What waits for a preferred one, by the stem's path.
   var outdone: [BytePath: Set<BytePath>] = [:]
-  /// The folders that were listed completely since they were there.
+  /// The folders that were listed since they were there.
   var completedFolders: Set<Int> = []
+  /// The places that the last listing of each folder could not look into.
+  var unlistedPlaces: [Int: Set<BytePath>] = [:]
   var heap = DeadlineHeap()
   private var remembered: [UInt64: Remembered] = [:]
   /// The inodes that were listed under temporary names, in folders that want a rename: where events do
@@ -168,6 +170,7 @@ package struct SettleTracker: Sendable {
         forgetImported(path)
       }
       completedFolders.insert(folder)
+      unlistedPlaces[folder] = unlisted.isEmpty ? nil : unlisted
       reconsiderPackages(of: folder)
     }
   }

@@ -21,7 +21,7 @@ struct PackageTests {
   /// Lets files come that have been listed completely, and be quiet.
   private func arrive(_ names: [String], in bench: inout TrackerBench) {
     for name in names { bench.observe(name, .changed(closed: true)) }
-    bench.tracker.sweep(folder: 0, round: 1)
+    bench.tracker.sweep([0: (round: 1, unlisted: [])])
     bench.now += .seconds(1)
   }
 
@@ -32,6 +32,25 @@ struct PackageTests {
 
   private func report(_ bench: TrackerBench, _ name: String) -> CandidateReport? {
     bench.tracker.report(for: TrackerBench.path(name))
+  }
+
+  @Test("Case 73: a package with a place that could not be listed waits until it could")
+  func waitsForPlace() {
+    var bench = bench()
+    for name in ["job/a.mp4", "next/a.mp4"] { bench.observe(name, .changed(closed: true)) }
+    let shut = TrackerBench.path("job/shut")
+    bench.tracker.sweep([0: (round: 1, unlisted: [shut])])
+    bench.now += .seconds(1)
+    #expect(bench.due() == ["a.mp4", "a.mp4"])
+    #expect(bench.judged("job/a.mp4", .complete) == .wait)
+    #expect(bench.state("job/a.mp4") == .waitingPackage)
+    take("next/a.mp4", other, in: &bench)
+    bench.observe("job/a.mp4", .listed(TrackerBench.identity(1)), round: 2)
+    bench.observe("next/a.mp4", .listed(TrackerBench.identity(1)), round: 2)
+    bench.tracker.sweep([0: (round: 2, unlisted: [])])
+    bench.now += .seconds(1)
+    #expect(bench.due().contains("a.mp4"))
+    take("job/a.mp4", identifier, in: &bench)
   }
 
   @Test("Case 73: nothing is imported before every member is finished, and then all are")
@@ -87,7 +106,7 @@ struct PackageTests {
     #expect(bench.judged("job/a.mp4", .complete) == .wait)
     bench.now = .seconds(50)
     #expect(bench.due() == [])
-    bench.tracker.sweep(folder: 0, round: 1)
+    bench.tracker.sweep([0: (round: 1, unlisted: [])])
     #expect(bench.due() == ["a.mp4"])
     take("job/a.mp4", identifier, in: &bench)
     #expect(bench.due() == [])
@@ -130,7 +149,7 @@ struct PackageTests {
     var bench = bench()
     bench.observe("job/a.mp4", .listed(TrackerBench.identity(1)))
     bench.observe("job/b.mp4", .listed(TrackerBench.identity(2)))
-    bench.tracker.sweep(folder: 0, round: 1)
+    bench.tracker.sweep([0: (round: 1, unlisted: [])])
     bench.now = .seconds(1)
     #expect(bench.due() == ["a.mp4", "b.mp4"])
     #expect(bench.examined("job/a.mp4", .known(identifier, TrackerBench.identity(1))) == .wait)
