@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
-#include <linux/ioprio.h>
 #include <linux/openat2.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -12,68 +11,16 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
-#include <sys/un.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-// epoll
-
-static uint32_t to_kernel(uint32_t events) {
-  uint32_t wanted = 0;
-  if (events & CLINUX_READABLE) wanted |= EPOLLIN | EPOLLRDHUP;
-  if (events & CLINUX_WRITABLE) wanted |= EPOLLOUT;
-  return wanted;
-}
-
-static uint32_t from_kernel(uint32_t events) {
-  uint32_t seen = 0;
-  if (events & (EPOLLIN | EPOLLRDHUP | EPOLLPRI)) seen |= CLINUX_READABLE;
-  if (events & EPOLLOUT) seen |= CLINUX_WRITABLE;
-  if (events & (EPOLLHUP | EPOLLERR)) seen |= CLINUX_HANGUP;
-  return seen;
-}
-
-int clinux_epoll_create(void) { return epoll_create1(EPOLL_CLOEXEC); }
-
-static int control(int epoll, int operation, int descriptor, uint32_t events, uint64_t id) {
-  struct epoll_event event = {.events = to_kernel(events), .data.u64 = id};
-  return epoll_ctl(epoll, operation, descriptor, &event);
-}
-
-int clinux_epoll_add(int epoll, int descriptor, uint32_t events, uint64_t id) {
-  return control(epoll, EPOLL_CTL_ADD, descriptor, events, id);
-}
-
-int clinux_epoll_change(int epoll, int descriptor, uint32_t events, uint64_t id) {
-  return control(epoll, EPOLL_CTL_MOD, descriptor, events, id);
-}
-
-int clinux_epoll_remove(int epoll, int descriptor) {
-  return epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, NULL);
-}
-
-int clinux_epoll_wait(int epoll, struct clinux_event *events, int capacity, int timeout_ms) {
-  struct epoll_event seen[64];
-  int room = capacity < 64 ? capacity : 64;
-  int count = epoll_wait(epoll, seen, room, timeout_ms);
-  for (int index = 0; index < count; index++) {
-    events[index].events = from_kernel(seen[index].events);
-    events[index].id = seen[index].data.u64;
-  }
-  return count;
-}
-
-int clinux_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
 // Threads
 
@@ -239,11 +186,6 @@ int clinux_file_system_magic(int descriptor, int64_t *magic) {
   return 0;
 }
 
-int clinux_idle_disk_priority(int idle) {
-  int class = idle ? IOPRIO_CLASS_IDLE : IOPRIO_CLASS_NONE;
-  return (int)syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, IOPRIO_PRIO_VALUE(class, 0));
-}
-
 // Leases
 
 int clinux_lease(int descriptor, int signal, int thread) {
@@ -319,89 +261,6 @@ int clinux_read_signal(int signalfd, int *descriptor) {
   if (count == -1) return errno == EAGAIN ? 0 : -1;
   *descriptor = info.ssi_signo >= (uint32_t)SIGRTMIN ? info.ssi_fd : -1;
   return (int)info.ssi_signo;
-}
-
-// Sockets
-
-int clinux_socket_pair(int pair[2]) {
-  return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair);
-}
-
-int clinux_socket(void) { return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0); }
-
-static int address_of(const char *path, struct sockaddr_un *address) {
-  memset(address, 0, sizeof *address);
-  address->sun_family = AF_UNIX;
-  if (strlen(path) >= sizeof address->sun_path) {
-    errno = ENAMETOOLONG;
-    return -1;
-  }
-  strcpy(address->sun_path, path);
-  return 0;
-}
-
-int clinux_bind(int socket, const char *path) {
-  struct sockaddr_un address;
-  if (address_of(path, &address) == -1) return -1;
-  return bind(socket, (struct sockaddr *)&address, sizeof address);
-}
-
-int clinux_connect(int socket, const char *path) {
-  struct sockaddr_un address;
-  if (address_of(path, &address) == -1) return -1;
-  return connect(socket, (struct sockaddr *)&address, sizeof address);
-}
-
-int clinux_accept(int socket) { return accept4(socket, NULL, NULL, SOCK_CLOEXEC); }
-
-intptr_t clinux_send(int socket, const void *bytes, size_t count, int descriptor, int wait) {
-  union {
-    struct cmsghdr align;
-    char bytes[CMSG_SPACE(sizeof(int))];
-  } control;
-  struct iovec part = {.iov_base = (void *)bytes, .iov_len = count};
-  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-  if (descriptor >= 0) {
-    memset(&control, 0, sizeof control);
-    message.msg_control = control.bytes;
-    message.msg_controllen = sizeof control.bytes;
-    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-    header->cmsg_level = SOL_SOCKET;
-    header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(sizeof(int));
-    memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
-  }
-  return sendmsg(socket, &message, MSG_NOSIGNAL | (wait ? 0 : MSG_DONTWAIT));
-}
-
-intptr_t clinux_receive(int socket, void *bytes, size_t count, int *descriptor, int wait) {
-  union {
-    struct cmsghdr align;
-    char bytes[CMSG_SPACE(sizeof(int))];
-  } control;
-  struct iovec part = {.iov_base = bytes, .iov_len = count};
-  struct msghdr message = {
-    .msg_iov = &part,
-    .msg_iovlen = 1,
-    .msg_control = control.bytes,
-    .msg_controllen = sizeof control.bytes,
-  };
-  *descriptor = -1;
-  ssize_t received = recvmsg(socket, &message, MSG_CMSG_CLOEXEC | (wait ? 0 : MSG_DONTWAIT));
-  if (received == -1) return -1;
-  struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-  if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS) {
-    memcpy(descriptor, CMSG_DATA(header), sizeof *descriptor);
-  }
-  return received;
-}
-
-int clinux_peer_user(int socket, uint32_t *user) {
-  struct ucred peer;
-  socklen_t size = sizeof peer;
-  if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == -1) return -1;
-  *user = peer.uid;
-  return 0;
 }
 
 int clinux_set_nonblocking(int descriptor) {

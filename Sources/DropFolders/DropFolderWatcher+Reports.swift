@@ -92,19 +92,21 @@ extension DropFolderWatcher {
     if statuses[folder].mode == .offline {
       return .offline(statuses[folder].problem ?? "the drop folder is not there")
     }
-    guard try await examiner.status(of: path, beneath: settings[folder].path) != nil else {
-      return .missing
-    }
+    let status = try await examiner.status(of: path, beneath: settings[folder].path)
+    guard let status else { return .missing }
     defer {
       tellChanges()
       wake()
     }
     if !tracker.judgeAgain(path, at: moment) {
+      // A directory that is no package is nothing that could be judged.
+      guard status.kind != .directory else { return .missing }
       tracker.observe(path, in: folder, .attributes, round: .max, at: moment)
       _ = tracker.judgeAgain(path, at: moment)
     }
     guard let report = tracker.report(for: path) else { return .missing }
-    return report.evidence.first?.passed == false ? .misnamed(report) : .begun(report)
+    let isMisnamed = report.evidence.contains { $0.check == .name && !$0.passed }
+    return isMisnamed ? .misnamed(report) : .begun(report)
   }
 
   /// The deepest folder that holds a path.

@@ -9,6 +9,7 @@ extension DropFolderWatcher {
   func process(_ look: SettleTracker.Look) async {
     await settle(look)
     workHasEnded()
+    await nameWriters()
   }
 
   /// Has the ledger told of a package.
@@ -30,8 +31,7 @@ extension DropFolderWatcher {
     }
     switch await examiner.examine(look.path, beneath: folder.path) {
     case .found(.openForWriting(ExportExaminer.isOpen)):
-      let reason = await writers(of: look)
-      _ = tracker.examined(look.path, .openForWriting(reason), at: moment)
+      _ = tracker.examined(look.path, .openForWriting(writers(of: look)), at: moment)
     case .found(let finding):
       _ = tracker.examined(look.path, finding, at: moment)
     case .opened(let opened):
@@ -48,9 +48,25 @@ extension DropFolderWatcher {
   }
 
   /// Who writes is searched once, when a file begins to be open; after that when somebody asks.
-  private func writers(of look: SettleTracker.Look) async -> String {
-    if let known = look.writers { return known }
-    return await writerSearch.sentences(for: [look.path])[look.path] ?? ExportExaminer.isOpen
+  private func writers(of look: SettleTracker.Look) -> String {
+    if let known = look.writers, known != ExportExaminer.isOpen { return known }
+    unnamed.insert(look.path)
+    return ExportExaminer.isOpen
+  }
+
+  /// Searches after the look has ended, so that it keeps nobody waiting, and for all files at once.
+  private func nameWriters() async {
+    guard !isNaming else { return }
+    isNaming = true
+    defer { isNaming = false }
+    while !unnamed.isEmpty, !Task.isCancelled {
+      let paths = Array(unnamed)
+      unnamed = []
+      for (path, sentence) in await writerSearch.sentences(for: paths) {
+        tracker.nameWriters(of: path, sentence, at: moment)
+      }
+      tellChanges()
+    }
   }
 
   /// A file that was there before its folder was seen is left alone, unless it is an asset's.

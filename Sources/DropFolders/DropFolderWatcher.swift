@@ -56,6 +56,9 @@ package actor DropFolderWatcher {
   let surroundings: Surroundings
   let examiner: ExportExaminer
   let writerSearch = WriterSearch()
+  /// Files that have begun to be open for writing, and whose writers are still to be named.
+  var unnamed: Set<BytePath> = []
+  var isNaming = false
   let logger: Logger
   var tracker: SettleTracker
   /// Looks and imports that run now.

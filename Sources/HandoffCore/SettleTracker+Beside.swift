@@ -74,6 +74,15 @@ extension SettleTracker {
   private static let lateSidecar =
     "a sidecar that came after its export was imported: it counts for the next export of that name"
 
+  /// Says who has a file open, if it is still thought to be open.
+  package mutating func nameWriters(of path: BytePath, _ reason: String, at moment: Moment) {
+    update(path) { candidate in
+      guard case .openForWriting = candidate.stage else { return }
+      candidate.stage = .openForWriting(reason)
+      candidate.record(Evidence(.noWriter, passed: false, reason), at: moment.time)
+    }
+  }
+
   /// Events may have been lost: what was renamed may have been written to since.
   package mutating func eventsWereLost() {
     for index in candidates.values.indices where candidates.values[index].origin == .renamed {

@@ -35,8 +35,9 @@ struct AssetIntake: Sendable {
       importedAt: sighting.seenAt,
       sources: [sighting]
     )
-    if resource.method == .alreadyPresent {
-      asset = try await library.record(of: asset.digest)?.seen(at: sighting) ?? asset
+    // A tombstone's record counts too: what comes back is the same asset with one more sighting.
+    if let known = try await knownRecord(of: asset.digest) {
+      asset = known.seen(at: sighting)
       asset.status = .present
     }
     asset.acceptance = asset.acceptance ?? acceptance
@@ -48,6 +49,16 @@ struct AssetIntake: Sendable {
     }
     try await library.writeRecord(asset)
     return asset
+  }
+
+  /// The record that is there; nil also for one that cannot be read, which is written anew.
+  private func knownRecord(of digest: ContentDigest) async throws(LibraryError) -> Asset? {
+    do {
+      return try await library.record(of: digest)
+    } catch let error where error.code == .malformedRecord {
+      logger.warning("A record was written anew", [.sha256: digest.hex, .error: "\(error)"])
+      return nil
+    }
   }
 
   /// Where an import has superseded an asset, writes both assets' records again, so that a ledger made

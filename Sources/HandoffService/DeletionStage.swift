@@ -1,7 +1,9 @@
 import AssetLibrary
+import DropFolders
 import HandoffLog
 import HandoffProtocol
 import Ledger
+import LinuxSystem
 
 /// Deletes what has been unused for longer than the library's retention, at its moment, and removes the
 /// bytes that an earlier deletion has left behind.
@@ -9,6 +11,9 @@ struct DeletionStage: Sendable {
   let ledger: Ledger
   let library: AssetLibrary
   let deletion: AssetDeletion
+  let originals: OriginalStage
+  let watcher: DropFolderWatcher
+  let files: BlockingThread
   /// Nil to keep all.
   let retention: Duration?
   let stop: StopState
@@ -24,6 +29,8 @@ struct DeletionStage: Sendable {
   func run() async {
     let signal = deletion.leftovers
     stop.wakeOnDrain(signal)
+    // Before that, no folder is known to be there.
+    if retention != nil { _ = await watcher.started() }
     var hasFailed = false
     while !stop.isDraining, !Task.isCancelled {
       var wait: Duration?
@@ -46,7 +53,11 @@ struct DeletionStage: Sendable {
     guard await library.isAvailable() else {
       return try await hasWork() ? Self.retryInterval : nil
     }
-    if let retention { try await deleteUnused(for: retention) }
+    if let retention {
+      let there = await watcher.folders().filter { $0.mode != .offline }.map(\.path)
+      try await originals.forgetRemoved(in: Set(there), files: files)
+      try await deleteUnused(for: retention)
+    }
     guard try await removeBytes() else { return Self.retryInterval }
     guard let retention else { return nil }
     // What is imported, or ends, from now on is not due before a whole retention has passed.

@@ -31,6 +31,8 @@ extension ImportStage {
     after earlier: SidecarReader.Found?
   ) async throws -> SidecarReader.Reading {
     if let earlier { return .found(earlier) }
+    // The sidecar of a package lies beside its directory.
+    guard units.package(of: export.path) == nil else { return .none }
     return try await sidecars.read(for: export.path, in: export.folder)
   }
 

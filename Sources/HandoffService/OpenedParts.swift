@@ -50,7 +50,7 @@ struct OpenedParts: Sendable {
       library: library,
       probe: probe,
       watcher: watcher,
-      stages: try await makeStages(health, troubles),
+      stages: try await makeStages(health, troubles, watcher),
       questions: ControlQuestions(
         configuration: configuration,
         ledger: ledger,
@@ -203,7 +203,8 @@ struct OpenedParts: Sendable {
 
   private func makeStages(
     _ health: [DestinationHealth],
-    _ troubles: TroubleStage
+    _ troubles: TroubleStage,
+    _ watcher: DropFolderWatcher
   ) async throws -> Stages {
     var exec: [ExecStage] = []
     var plugins: [PluginStage] = []
@@ -234,6 +235,9 @@ struct OpenedParts: Sendable {
         ledger: ledger,
         library: library,
         deletion: deletion,
+        originals: originals,
+        watcher: watcher,
+        files: files,
         retention: configuration.library.retention,
         stop: stop,
         now: SystemClock.now,

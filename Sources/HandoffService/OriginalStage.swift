@@ -3,6 +3,7 @@ import HandoffCore
 import HandoffLog
 import HandoffProtocol
 import Ledger
+import LinuxSystem
 import Paths
 
 /// Does with originals what their folder says, once the ledger has their asset; an original is only
@@ -54,6 +55,22 @@ struct OriginalStage: Sendable {
   func forgetChangedFolders() async throws {
     let waiting = folders.values.filter(\.waitsWithOriginal).map(\.path)
     try await ledger.forgetWaitingOriginals(outside: Set(waiting))
+  }
+
+  /// Lets go of originals that somebody has removed, in folders that are there.
+  func forgetRemoved(in folders: Set<BytePath>, files: BlockingThread) async throws {
+    for original in try await ledger.waitingOriginals() where folders.contains(original.folder) {
+      let isThere = try await files.run { () throws(SystemError) in
+        try FileStatus.of(original.path) != nil
+      }
+      if !isThere {
+        try await ledger.setOriginalWaits(
+          false,
+          at: original.path,
+          of: original.localIdentifier
+        )
+      }
+    }
   }
 
   /// Why an original that waits is still there, in one sentence.

@@ -82,6 +82,7 @@ extension LedgerTransaction {
     try record(
       Event(at: now, kind: event, asset: asset, from: before.rawValue, to: after.rawValue)
     )
+    try tell(after, of: asset)
   }
 }
 

@@ -34,7 +34,8 @@ package struct FileWriters {
 
   /// How much may be looked at before the search gives up.
   package struct Limits: Sendable {
-    package var time: Duration = .milliseconds(500)
+    /// For the descriptors, and again for the mappings.
+    package var time: Duration = .seconds(1)
     package var descriptors = 100_000
 
     package init() {}
@@ -42,7 +43,7 @@ package struct FileWriters {
 
   private static let proc: BytePath = "/proc"
   private let limits: Limits
-  private let end: ContinuousClock.Instant
+  private var end: ContinuousClock.Instant
   private var descriptors = 0
   /// By the inode number that descriptor information shows, which differs from stat(2)'s where file
   /// systems are stacked.
@@ -68,6 +69,7 @@ package struct FileWriters {
     }
     .filter { !$0.value.isEmpty }
     if !search.targets.isEmpty {
+      search.end = ContinuousClock.now + limits.time
       search.lookAtProcesses { search, id throws(SystemError) in
         try search.lookAtMappings(of: id)
       }

@@ -15,9 +15,10 @@ struct ProgressBar {
 
   /// Shows how much of what there is to do is done; the unit is bytes where the total has any.
   mutating func show(_ count: Int, of total: Int, bytes: Int64, ofBytes totalBytes: Int64) {
+    guard total > 0 else { return }
     let share =
       totalBytes > 0
-      ? Double(bytes) / Double(totalBytes) : total > 0 ? Double(count) / Double(total) : 1
+      ? Double(bytes) / Double(totalBytes) : Double(count) / Double(total)
     let first = firstBytes ?? bytes
     firstBytes = first
     let elapsed = began.duration(to: .now)

@@ -93,7 +93,10 @@ struct DeletionTests {
       #expect(asset["status"]?.text == "present")
       #expect(asset["sources"]?.elements.count == 2)
       #expect(try scene.hasObject(try asset.text(of: "sha256")))
-      #expect(try scene.record(try asset.text(of: "sha256"))["status"]?.text == "present")
+      let record = try scene.record(try asset.text(of: "sha256"))
+      #expect(record["status"]?.text == "present")
+      #expect(record["sources"]?.elements.count == 2)
+      #expect(record["imported_at"] == asset["imported_at"])
       #expect(try await scene.broker.json("handoffs").elements.count == 1)
       #expect(try await scene.events(identifier).contains("revived"))
     }
@@ -217,6 +220,42 @@ struct DeletionTests {
       #expect(try await poll { try scene.hasObject(sha256) ? nil : true } == true)
       #expect(try await scene.status(identifiers[1]) == "present")
       #expect(try await scene.status(pinned) == "present")
+    }
+  }
+
+  @Test(
+    "the age of an asset does not count while its original waits, and counts once that is removed",
+    .timeLimit(.minutes(2))
+  )
+  func waitingOriginal() async throws {
+    let text = Scene.configuration(
+      folder: "original = \"remove\"\noriginal_when = \"handed_off\"",
+      handoff: ["slow"],
+      destinations: Scene.held
+    ).replacing("path = \"library\"", with: "path = \"library\"\nretention = \"1h\"")
+    try await Scene.run(text) { scene in
+      try scene.write(try await Scene.video(10), to: "cut.mp4")
+      let identifier = try await scene.imported("cut.mp4")
+      _ = try await scene.broker.json("cancel", "h1")
+      await scene.broker.end(SIGKILL)
+      let database = scene.broker.root.appending("state/ledger.db").lossyText
+      let aged = await shell(
+        """
+        sqlite3 '\(database)' "UPDATE assets SET used_at = used_at - 7200000; \
+        UPDATE handoffs SET finished_at = finished_at - 7200000"
+        """
+      )
+      #expect(aged == 0)
+      try await scene.broker.start()
+      try scene.write(try await Scene.video(11), to: "other.mp4")
+      _ = try await scene.imported("other.mp4")
+      #expect(try await scene.status(identifier) == "present")
+      await scene.broker.end(SIGKILL)
+      unlink(scene.exports.appending("cut.mp4").nulTerminated)
+      try await scene.broker.start()
+      _ = try await scene.broker.wait("show", BytePath(identifier)) {
+        $0["status"]?.text == "deleted"
+      }
     }
   }
 }

@@ -63,7 +63,8 @@ struct PackageTests {
         for ending in ["srt", "xml", "jpg"] {
           try scene.write(Array("side".utf8), to: BytePath("job/\(number).\(ending)"))
         }
-        try await Task.sleep(for: .milliseconds(300))
+        let path = scene.exports.appending("job/\(9 - number).mp4")
+        _ = try await scene.broker.wait("why", path) { $0["state"]?.text == "waiting_quiet" }
       }
       let why = try await scene.broker.json("why", scene.exports.appending("job/0.mp4"))
       #expect(["waiting_quiet", "waiting_package"].contains(why["state"]?.text ?? ""))

@@ -94,10 +94,14 @@ struct RebuildTests {
       await scene.broker.end(SIGTERM)
       let (code, report) = try await scene.ask("rebuild", "--force")
       #expect(code == 0)
-      #expect(report["open_handoffs"]?.elements.map { $0["id"]?.text } == [sent["id"]?.text])
+      #expect(
+        report["open_handoffs"]?.elements.map { $0["id"]?.text } == [
+          sent.elements.first?["id"]?.text
+        ]
+      )
       let former = BytePath(try #require(report["former_ledger"]?.text))
       let names = try Directory.entries(of: former).map(\.name.lossyText).sorted()
-      #expect(names == ["ledger.db", "ledger.head", "ledger.key"])
+      #expect(Set(names).isSuperset(of: ["ledger.db", "ledger.head", "ledger.key"]))
       #expect(try await scene.ask("handoffs").document.elements.isEmpty)
     }
   }
@@ -108,18 +112,18 @@ struct RebuildTests {
       _ = try await scene.imported(1, as: "clip.mp4")
       let handoffs = try await scene.ask("handoffs").document.elements.count
       var passed = false
-      for step in 1...20 where !passed {
-        await scene.broker.end(SIGTERM)
-        let ended = try await Self.rebuild(scene, fault: "*:\(step):kill")
-        passed = ended == .exited(0)
-        let started = try await Self.starts(scene)
-        if started {
-          #expect(try await scene.ask("assets").document.elements.count == 1, "step \(step)")
+      await scene.broker.end(SIGTERM)
+      var refusals = 0
+      for step in 1...80 where !passed {
+        passed = try await Self.rebuild(scene, fault: "*:\(step):kill") == .exited(0)
+        if try await !Self.starts(scene) {
+          refusals += 1
+          #expect(try await Self.rebuild(scene, fault: nil) == .exited(0), "step \(step)")
+          #expect(try await Self.starts(scene), "step \(step)")
         }
-        await scene.broker.end(SIGTERM)
-        if !started { #expect(try await Self.rebuild(scene, fault: nil) == .exited(0)) }
         #expect(try await scene.ask("assets").document.elements.count == 1, "step \(step)")
       }
+      #expect(refusals > 0, "the walk has passed through the exchange")
       #expect(passed)
       #expect(try scene.received() == handoffs, "nothing was handed off again")
     }
@@ -138,13 +142,34 @@ struct RebuildTests {
     return await (try await SpawnedProcess.spawn(command)).exit()
   }
 
+  /// Whether a broker starts; it is ended again.
   private static func starts(_ scene: Scene) async throws -> Bool {
-    do {
-      try await scene.broker.start()
-      return true
-    } catch {
-      #expect(try scene.broker.tail().contains("ledger"), "it says why")
-      return false
+    let said = scene.broker.root.appending("said")
+    let output = try FileDescriptor.open(said, O_WRONLY | O_CREAT | O_TRUNC)
+    let errors = try FileDescriptor.open(scene.broker.log, O_WRONLY | O_CREAT | O_TRUNC)
+    var command = ProcessCommand(
+      RunningBroker.program,
+      arguments: ["serve", "--config", scene.broker.config],
+      environment: ["PATH=/usr/bin:/bin"]
+    )
+    command.descriptors = [1: output, 2: errors]
+    let process = try await SpawnedProcess.spawn(command)
+    let isReady = try await withThrowingTaskGroup(of: Bool.self) { group in
+      group.addTask {
+        _ = await process.exit()
+        return false
+      }
+      group.addTask {
+        try await poll { try FileStatus.of(said)?.size == 6 ? true : nil } ?? false
+      }
+      let first = try await group.next() ?? false
+      group.cancelAll()
+      if first { process.signalGroup(SIGTERM) }
+      return first
     }
+    _ = await process.exit()
+    let log = try scene.broker.tail()
+    #expect(isReady || log.contains("state/ledger.db: the ledger is "), "it says why: \(log)")
+    return isReady
   }
 }

@@ -48,7 +48,8 @@ extension LongTests {
 
     // MARK: The writers
 
-    private static func startWriters(_ scene: Scene, _ seed: UInt64) async throws -> Writers {
+    private static func startWriters(_ scene: Scene, _ seed: UInt64) async throws -> WatchedProcess
+    {
       let root = scene.broker.root
       let folders = ["exports", "taken", "moved"].map { root.appending($0).lossyText }
       var command = ProcessCommand(
@@ -67,7 +68,7 @@ extension LongTests {
         root.appending("writers.log"),
         O_WRONLY | O_CREAT
       )
-      return Writers(try await SpawnedProcess.spawn(command))
+      return WatchedProcess(try await SpawnedProcess.spawn(command))
     }
 
     // MARK: Disturbances
@@ -76,11 +77,11 @@ extension LongTests {
     private static func disturb(
       _ scene: Scene,
       _ seed: UInt64,
-      until writers: Writers
+      until writers: WatchedProcess
     ) async throws -> (stops: Int, kills: Int) {
       var random = SeededGenerator(seed: seed)
       var (stops, kills) = (0, 0)
-      while !writers.haveEnded {
+      while !writers.hasEnded {
         try await untilTruthGrows(scene, Int.random(in: 5...size.rest, using: &random), writers)
         if Bool.random(using: &random) {
           await scene.broker.end(SIGKILL)
@@ -102,14 +103,14 @@ extension LongTests {
     private static func untilTruthGrows(
       _ scene: Scene,
       _ lines: Int,
-      _ writers: Writers
+      _ writers: WatchedProcess
     ) async throws {
       let truth = scene.broker.root.appending("truth.tsv")
       let start = try FileStatus.of(truth)?.size ?? 0
       // A line has about 200 bytes.
       _ = try await poll(within: .seconds(20), every: .milliseconds(10)) {
         let grown = try FileStatus.of(truth)?.size ?? 0 >= start + Int64(lines * 200)
-        return grown || writers.haveEnded ? true : nil
+        return grown || writers.hasEnded ? true : nil
       }
     }
 

@@ -1,8 +1,8 @@
 import LinuxSystem
 import Synchronization
 
-/// The program that writes the exports.
-final class Writers: Sendable {
+/// A program that writes exports, and whether it has ended.
+final class WatchedProcess: Sendable {
   private let process: SpawnedProcess
   private let ended = Atomic(false)
 
@@ -11,7 +11,7 @@ final class Writers: Sendable {
     Task { await watch() }
   }
 
-  var haveEnded: Bool { ended.load(ordering: .acquiring) }
+  var hasEnded: Bool { ended.load(ordering: .acquiring) }
 
   func exit() async -> ExitStatus { await process.exit() }
 
