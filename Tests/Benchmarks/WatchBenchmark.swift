@@ -3,6 +3,7 @@ import Glibc
 import HandoffCore
 import HandoffLog
 import HandoffProtocol
+import HandoffTestSupport
 import LinuxSystem
 import Paths
 
@@ -140,14 +141,17 @@ enum WatchBenchmark {
   {
     let away = drop.addingSuffix(".away")
     try DurableFile.rename(drop, to: away)
-    while try await report(of: watcher).mode != .offline {
-      try await Task.sleep(for: .milliseconds(10))
-    }
+    try await wait(for: .offline, watcher)
     try DurableFile.rename(away, to: drop)
-    while try await report(of: watcher).mode != .events {
-      try await Task.sleep(for: .milliseconds(10))
-    }
+    try await wait(for: .events, watcher)
     return try await report(of: watcher).listingTime / .seconds(1)
+  }
+
+  private static func wait(for mode: FolderMode, _ watcher: DropFolderWatcher) async throws {
+    let found = try await poll(within: .seconds(600)) {
+      try await report(of: watcher).mode == mode ? mode : nil
+    }
+    guard found != nil else { throw SystemError(ETIMEDOUT, "the folder's mode") }
   }
 
   /// Kibibytes, by the name of a line in `/proc/self/status`.
