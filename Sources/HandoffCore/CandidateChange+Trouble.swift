@@ -17,9 +17,11 @@ extension CandidateChange {
     case unchanged
   }
 
-  /// - Parameter sidecarWait: how long the folder lets an export wait for its sidecar.
+  /// - Parameters:
+  ///   - sidecarWait: how long the folder lets an export wait for its sidecar.
+  ///   - giveUp: how long it lets one wait for what it lacks.
   /// - Returns: what to tell, if it lasts.
-  package func meaning(sidecarWait: Duration) -> Meaning {
+  package func meaning(sidecarWait: Duration, giveUp: Duration) -> Meaning {
     switch state {
     case .refused: .refused
     case .noSpace: suffers(.lowSpace, "low_space", patience: .zero)
@@ -32,8 +34,12 @@ extension CandidateChange {
       suffers(.failedImport, "failed_import:\(exactPath)", patience: Self.patience)
     case .waitingSidecar:
       suffers(.failedImport, "failed_import:\(exactPath)", patience: sidecarWait + Self.patience)
-    case .waitingQuiet, .openForWriting, .incomplete, .waitingProof, .waitingPackage, .ignored,
-      .imported, .offline, .unknown:
+    case .waitingProof:
+      // A marker that does not come, or a checksum that does not agree: it is never refused for that.
+      suffers(.failedImport, "failed_import:\(exactPath)", patience: giveUp)
+    case .waitingQuiet, .openForWriting, .incomplete, .waitingPackage, .ignored, .imported,
+      .offline,
+      .unknown:
       .well
     }
   }

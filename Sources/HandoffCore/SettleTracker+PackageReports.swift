@@ -48,7 +48,10 @@ extension SettleTracker {
   }
 
   private func missing(_ directory: BytePath, _ package: Package) -> String? {
-    guard let first = package.unready.min(), let candidate = candidates[first] else { return nil }
+    guard let first = package.unready.min(), let candidate = candidates[first] else {
+      let isListed = isListed(directory, in: package.folder)
+      return isListed ? nil : "not everything in \(directory.lastComponent) could be listed yet"
+    }
     let name = first.relative(to: directory) ?? first.lastComponent
     let shown = candidate.shown ?? (candidate.announced ?? .waitingQuiet, candidate.announcedReason)
     let state = shown.state.rawValue

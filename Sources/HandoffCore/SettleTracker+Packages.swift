@@ -60,7 +60,7 @@ extension SettleTracker {
     else { return nil }
     let end = max(package.lastChange, candidate.lastEvent) + packageQuiet(candidate.folder)
     let isAlone = package.unready.allSatisfy { $0 == path }
-    let mayEnd = isAlone && completedFolders.contains(candidate.folder)
+    let mayEnd = isAlone && isListed(directory, in: candidate.folder)
     if mayEnd, end <= moment.elapsed { return nil }
     let reason = "waits for the rest of the package \(directory.lastComponent)"
     return UnitHold(
@@ -69,6 +69,13 @@ extension SettleTracker {
       wake: mayEnd ? end : nil,
       evidence: Evidence(.package, passed: false, reason)
     )
+  }
+
+  /// Everything in it was seen: its folder was listed, and nothing in it or around it could not be.
+  func isListed(_ directory: BytePath, in folder: Int) -> Bool {
+    listedFolders[folder]?.allSatisfy { place in
+      !place.isInside(directory) && !directory.isInside(place)
+    } ?? false
   }
 
   private func packageQuiet(_ folder: Int) -> Duration {
@@ -101,7 +108,7 @@ extension SettleTracker {
   ///   - isOpening: its finished members have waited for one that is finished now.
   private mutating func goOn(_ directory: BytePath, opening isOpening: Bool) {
     guard let package = packages[directory], package.unready.isEmpty,
-      completedFolders.contains(package.folder)
+      isListed(directory, in: package.folder)
     else { return }
     let end = package.lastChange + packageQuiet(package.folder)
     if isOpening {
@@ -119,7 +126,7 @@ extension SettleTracker {
 
   /// A package is due: the ledger is to be told if nothing is missing and nothing has changed.
   mutating func settlePackage(_ path: BytePath, at moment: Moment) {
-    guard let package = packages[path], package.isWhole, completedFolders.contains(package.folder)
+    guard let package = packages[path], package.isWhole, isListed(path, in: package.folder)
     else { return }
     let end = package.lastChange + packageQuiet(package.folder)
     guard end <= moment.elapsed else { return heap.add(path, at: end) }

@@ -44,8 +44,8 @@ package struct SettleTracker: Sendable {
   var arrivedPackages: [PackageArrival] = []
   /// What waits for a preferred one, by the stem's path.
   var outdone: [BytePath: Set<BytePath>] = [:]
-  /// The folders that were listed completely since they were there.
-  var completedFolders: Set<Int> = []
+  /// The folders that were listed since they were there, each with the places in it that could not be.
+  var listedFolders: [Int: Set<BytePath>] = [:]
   var heap = DeadlineHeap()
   private var remembered: [UInt64: Remembered] = [:]
   /// The inodes that were listed under temporary names, in folders that want a rename: where events do
@@ -167,7 +167,7 @@ package struct SettleTracker: Sendable {
       where !isImported(path) && !path.isInside(anyOf: unlisted) {
         forgetImported(path)
       }
-      completedFolders.insert(folder)
+      listedFolders[folder] = unlisted
       reconsiderPackages(of: folder)
     }
   }
@@ -178,7 +178,7 @@ package struct SettleTracker: Sendable {
       candidates.removeValue(forKey: path)
       forgetScratchName(path, candidate)
     }
-    completedFolders.remove(folder)
+    listedFolders.removeValue(forKey: folder)
     packages = packages.filter { $0.value.folder != folder }
   }
 

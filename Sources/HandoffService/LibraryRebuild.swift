@@ -57,7 +57,8 @@ package struct LibraryRebuild: Sendable {
     report.orphans = contents.orphans.count
     report.problems = contents.problems.map(\.description)
     let assets = try await judged(contents.assets, library, &report)
-    try await make(assets, after: firstRow, state, &report)
+    let gone = try await withoutBytes(assets, library)
+    try await make(assets, gone: gone, after: firstRow, state, &report)
     let aside = state.path.appending("ledger-before-\(report.rebuiltAt.milliseconds)")
     let replacement = LedgerReplacement(
       directory: state.path,
@@ -146,6 +147,18 @@ package struct LibraryRebuild: Sendable {
     return judged
   }
 
+  /// The deleted assets whose bytes are gone; those of the others are removed by the next broker.
+  private func withoutBytes(
+    _ assets: [Asset],
+    _ library: AssetLibrary
+  ) async throws -> [LocalIdentifier] {
+    var gone: [LocalIdentifier] = []
+    for asset in assets where asset.status == .deleted {
+      if try await library.glance(at: asset.digest) == nil { gone.append(asset.localIdentifier) }
+    }
+    return gone
+  }
+
   private func verification(
     of asset: Asset,
     _ library: AssetLibrary,
@@ -160,6 +173,7 @@ package struct LibraryRebuild: Sendable {
 
   private func make(
     _ assets: [Asset],
+    gone: [LocalIdentifier],
     after row: Int64,
     _ state: StateFolder,
     _ report: inout RebuildReport
@@ -173,6 +187,7 @@ package struct LibraryRebuild: Sendable {
       now: SystemClock.now
     )
     for batch in assets.batches(of: Self.batch) { try await ledger.restore(batch) }
+    for identifier in gone { _ = try await ledger.recordRemoval(of: identifier) }
     let sightings = assets.flatMap { asset in
       asset.sources.map { PastSighting(asset: asset.localIdentifier, sighting: $0) }
     }.sorted { $0.sighting.seenAt < $1.sighting.seenAt }

@@ -72,10 +72,11 @@ final class TroubleStage: Sendable {
   /// Takes in what became of a candidate; does not block.
   func tell(_ change: CandidateChange) {
     guard !callbacks(for: change.folder).isEmpty else { return }
-    let wait = parts.folders[change.folder]?.sidecarWait ?? .zero
+    guard let folder = parts.folders[change.folder] else { return }
+    let meaning = change.meaning(sidecarWait: folder.sidecarWait, giveUp: folder.giveUp)
     let subject = Trouble.Subject.export(change.path, folder: change.folder)
     let isNews = state.withLock { state in
-      switch change.meaning(sidecarWait: wait) {
+      switch meaning {
       case .unchanged: return false
       case .refused:
         state.suffering.remove(change.path)

@@ -5,7 +5,8 @@ import SQLite
 extension Ledger {
   /// Puts assets back as their records have them, as one change; none of them may be known.
   ///
-  /// Their sightings and links come with ``replay(_:)``.
+  /// Their sightings and links come with ``replay(_:)``. They count as used now, so that none is deleted
+  /// by its age for something that only the former ledger knew.
   package func restore(_ assets: [Asset]) async throws {
     try await write { transaction in
       for asset in assets {
@@ -73,11 +74,13 @@ extension LedgerTransaction {
         .text(facts.container), .text(facts.videoCodec), .integer(Int64(facts.width)),
         .integer(Int64(facts.height)), .integer(Int64(facts.rotation)), .real(facts.duration),
         .integer(Int64(facts.audioTracks)), .integer(asset.importedAt.milliseconds),
-        .text(asset.status.rawValue),
+        .text(asset.status.rawValue), .integer(now),
       ]
     )
     let row = connection.lastInsertedRow
     try record(Event(at: now, kind: "rebuilt", asset: row, to: asset.status.rawValue))
+    // When it was needed last is not known any more; an old one must not be deleted for that.
+    try recordUse(of: row)
     if let acceptance = asset.acceptance { try accept(acceptance, asset: row) }
   }
 }
@@ -86,8 +89,8 @@ private enum RebuildQueries {
   static let restoreAsset = SQL(
     """
     INSERT INTO assets (identifier, digest, size, container, video_codec, width, height, rotation,
-      duration_s, audio_tracks, imported_at, status)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+      duration_s, audio_tracks, imported_at, status, used_at)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
     """
   )
   static let forgetSequence = SQL("DELETE FROM sqlite_sequence WHERE name = 'handoffs'")

@@ -12,7 +12,7 @@ extension LedgerTransaction {
       } else if known.status != Asset.Status.present.rawValue {
         try setStatus(.present, of: known.row)
       }
-      try connection.run(Self.updateUse, [.integer(now), .integer(known.row)])
+      try recordUse(of: known.row)
       return known.row
     }
     let facts = asset.facts
@@ -29,6 +29,11 @@ extension LedgerTransaction {
     let row = connection.lastInsertedRow
     try record(Event(at: now, kind: "imported", asset: row))
     return row
+  }
+
+  /// The asset is needed now: its age counts anew.
+  func recordUse(of asset: Int64) throws {
+    try connection.run(Self.updateUse, [.integer(now), .integer(asset)])
   }
 
   /// Changes what has become of an asset's resource; of a deleted one the bytes count as still there.

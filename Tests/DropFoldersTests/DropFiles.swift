@@ -2,7 +2,6 @@ import Glibc
 import HandoffTestSupport
 import LinuxSystem
 import Paths
-import Testing
 
 /// What happens in a drop folder.
 struct DropFiles: Sendable {
@@ -26,17 +25,13 @@ struct DropFiles: Sendable {
     try DurableFile.rename(folder.appending(name), to: folder.appending(other))
   }
 
-  func unlink(_ name: BytePath) throws {
-    #expect(try DurableFile.unlink(folder.appending(name)))
-  }
-
   /// A directory with all that is in it.
   func remove(_ name: BytePath) {
     removeTree(folder.appending(name))
   }
 
   func removeFile(_ name: BytePath) {
-    unlink(folder.appending(name).nulTerminated)
+    Glibc.unlink(folder.appending(name).nulTerminated)
   }
 
   /// Much of it, away from the cooperative pool.

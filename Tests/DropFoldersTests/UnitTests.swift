@@ -42,7 +42,7 @@ struct UnitTests {
       try remux.close()
       #expect(try await run.reaches("imported", "rec.mp4"))
       #expect(try await run.reaches("ignored", "rec.mkv"))
-      try run.files.unlink("rec.mkv")
+      run.files.removeFile("rec.mkv")
       #expect(try await run.reaches("unknown", "rec.mkv"))
       #expect(run.imports == ["rec.mp4": 1])
     }
@@ -66,7 +66,7 @@ struct UnitTests {
     try await WatchRun.with { run in
       try run.files.write("HOLD WHOLE", to: "rec.mkv")
       #expect(try await run.reaches("importing", "rec.mkv"))
-      try run.files.unlink("rec.mkv")
+      run.files.removeFile("rec.mkv")
       let line = try await run.line { $0["state"] == "unknown" }
       #expect(line?["reason"] == "source removed during its import, which was given up")
       #expect(run.imports.isEmpty)
@@ -126,7 +126,7 @@ struct UnitTests {
       try run.files.write("half", to: "job/b.mp4")
       #expect(try await run.reaches("refused", "job/b.mp4"))
       #expect(try await run.ask("report", "job/a.mp4")?["state"] == "waiting_package")
-      try run.files.unlink("job/b.mp4")
+      run.files.removeFile("job/b.mp4")
       #expect(try await run.reaches("imported", "job/a.mp4"))
       let told = try await run.line { $0["event"] == "package" }
       #expect(told?.number("members") == 1)

@@ -54,6 +54,7 @@ final class WatchRun {
   /// - Parameters:
   ///   - settings: `quiet=200` and so on.
   ///   - also: further drop folders, beside or below `drop`.
+  ///   - environment: `NAME=VALUE`, besides the path.
   ///   - prepare: fills the drop folder beforehand.
   ///   - wrap: what the program is started through, for example `unshare`.
   ///   - inMemory: on tmpfs, for tests that make very many files or folders.

@@ -34,6 +34,25 @@ struct PackageTests {
     bench.tracker.report(for: TrackerBench.path(name))
   }
 
+  @Test("Case 73: a package with a place that could not be listed waits until it could")
+  func waitsForPlace() {
+    var bench = bench()
+    for name in ["job/a.mp4", "next/a.mp4"] { bench.observe(name, .changed(closed: true)) }
+    let shut = TrackerBench.path("job/shut")
+    bench.tracker.sweep([0: (round: 1, unlisted: [shut])])
+    bench.now += .seconds(1)
+    #expect(bench.due() == ["a.mp4", "a.mp4"])
+    #expect(bench.judged("job/a.mp4", .complete) == .wait)
+    #expect(bench.state("job/a.mp4") == .waitingPackage)
+    take("next/a.mp4", other, in: &bench)
+    bench.observe("job/a.mp4", .listed(TrackerBench.identity(1)), round: 2)
+    bench.observe("next/a.mp4", .listed(TrackerBench.identity(1)), round: 2)
+    bench.tracker.sweep([0: (round: 2, unlisted: [])])
+    bench.now += .seconds(1)
+    #expect(bench.due().contains("a.mp4"))
+    take("job/a.mp4", identifier, in: &bench)
+  }
+
   @Test("Case 73: nothing is imported before every member is finished, and then all are")
   func gathers() {
     var bench = bench()
@@ -92,6 +111,29 @@ struct PackageTests {
     take("job/a.mp4", identifier, in: &bench)
     #expect(bench.due() == [])
     #expect(bench.tracker.takePackages().count == 1)
+  }
+
+  @Test("a place in it that cannot be listed holds a package, one elsewhere does not")
+  func unlistedPlace() {
+    var bench = bench()
+    for name in ["job/a.mp4", "other/b.mp4"] { bench.observe(name, .changed(closed: true)) }
+    let shut = TrackerBench.path("job/shut")
+    bench.tracker.sweep([0: (round: 1, unlisted: [shut])])
+    bench.now = .seconds(1)
+    #expect(bench.due() == ["a.mp4", "b.mp4"])
+    take("other/b.mp4", other, in: &bench)
+    #expect(bench.judged("job/a.mp4", .complete) == .wait)
+    #expect(
+      report(bench, "job/a.mp4")?.reason == "not everything in job could be listed yet"
+    )
+    bench.now = .seconds(10)
+    #expect(bench.due() == [])
+    #expect(bench.tracker.takePackages().map(\.path) == [TrackerBench.path("other")])
+    bench.observe("job/a.mp4", .listed(TrackerBench.identity(1)), round: 2)
+    bench.observe("other/b.mp4", .listed(TrackerBench.identity(1)), round: 2)
+    bench.tracker.sweep([0: (round: 2, unlisted: [])])
+    #expect(bench.due() == ["a.mp4"])
+    take("job/a.mp4", identifier, in: &bench)
   }
 
   @Test("what lies directly in the folder is a unit of its own")

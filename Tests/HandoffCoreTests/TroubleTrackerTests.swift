@@ -92,7 +92,7 @@ struct TroubleTrackerTests {
   func meanings() {
     func meaning(_ state: CandidateState, _ reason: String? = nil) -> CandidateChange.Meaning {
       CandidateChange(path: "/e/1.mp4", folder: "/e", state: state, reason: reason)
-        .meaning(sidecarWait: .seconds(30))
+        .meaning(sidecarWait: .seconds(30), giveUp: .seconds(600))
     }
     func patience(_ meaning: CandidateChange.Meaning) -> Duration? {
       guard case .suffers(let trouble) = meaning else { return nil }
@@ -105,6 +105,7 @@ struct TroubleTrackerTests {
     #expect(patience(meaning(.importing, "read-only")) == .seconds(60))
     #expect(patience(meaning(.unreadable, "permission denied")) == .seconds(60))
     #expect(patience(meaning(.waitingSidecar, "its sidecar is invalid")) == .seconds(90))
+    #expect(patience(meaning(.waitingProof, "its marker is not there")) == .seconds(600))
     #expect(patience(meaning(.noSpace, "no space: 1 byte is free")) == .zero)
   }
 }

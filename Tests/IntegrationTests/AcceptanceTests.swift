@@ -38,7 +38,7 @@ struct AcceptanceTests {
         asset["sources"]?.elements.map { $0["folder"]?.text } == [scene.exports.lossyText]
       )
       let identifier = try asset.text(of: "local_identifier")
-      #expect(try await scene.imported("half.mp4") == identifier)
+      #expect(try await scene.identifier(of: "half.mp4") == identifier)
       _ = try await scene.broker.wait("handoffs") {
         $0.elements.map { $0["status"]?.text } == ["succeeded"]
       }
@@ -48,7 +48,7 @@ struct AcceptanceTests {
 
       await scene.broker.end(SIGTERM)
       try await scene.broker.start()
-      #expect(try await scene.imported("half.mp4") == identifier)
+      #expect(try await scene.identifier(of: "half.mp4") == identifier)
       #expect(try await scene.broker.json("assets").elements.count == 1)
       #expect(try await scene.broker.json("handoffs").elements.count == 1)
     }

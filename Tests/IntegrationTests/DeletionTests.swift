@@ -20,9 +20,9 @@ struct DeletionTests {
       _ = try await scene.broker.wait("handoffs") {
         $0.elements.first?["status"]?.text == "submitted"
       }
-      let first = try await scene.imported("first.mp4")
+      let first = try await scene.identifier(of: "first.mp4")
       try scene.write(try await Scene.video(2), to: "second.mp4")
-      let second = try await scene.imported("second.mp4")
+      let second = try await scene.identifier(of: "second.mp4")
 
       let refused = try await scene.broker.command(["delete", BytePath(second)])
       #expect(refused.code == 4)
@@ -65,7 +65,7 @@ struct DeletionTests {
       _ = try await scene.broker.wait("handoffs") {
         $0.elements.first?["status"]?.text == "succeeded"
       }
-      let identifier = try await scene.imported("cut.mp4")
+      let identifier = try await scene.identifier(of: "cut.mp4")
       #expect(try await scene.broker.command(["delete", BytePath(identifier)]).code == 0)
       // An unchanged original is no return: not at the next start either.
       await scene.broker.end(SIGTERM)
@@ -81,7 +81,7 @@ struct DeletionTests {
         await scene.broker.end(SIGTERM)
         try await scene.broker.start()
         try scene.write(bytes, to: "again.mp4")
-        #expect(try await scene.imported("again.mp4") == identifier)
+        #expect(try await scene.identifier(of: "again.mp4") == identifier)
       } else {
         let file = scene.broker.root.appending("elsewhere.mp4")
         try DurableFile.write(bytes, to: file)
@@ -113,7 +113,7 @@ struct DeletionTests {
       var scene = Scene(broker: try RunningBroker(root: root, configuration: text))
       try await scene.broker.start()
       try scene.write(try await Scene.video(4), to: "cut.mp4")
-      let identifier = try await scene.imported("cut.mp4")
+      let identifier = try await scene.identifier(of: "cut.mp4")
       let sha256 = try await scene.asset(identifier).text(of: "sha256")
       await scene.broker.end(SIGTERM)
 
@@ -145,7 +145,7 @@ struct DeletionTests {
   func libraryAway() async throws {
     try await Scene.run(Scene.configuration()) { scene in
       try scene.write(try await Scene.video(8), to: "cut.mp4")
-      let identifier = try await scene.imported("cut.mp4")
+      let identifier = try await scene.identifier(of: "cut.mp4")
       let sha256 = try await scene.asset(identifier).text(of: "sha256")
       let library = scene.broker.root.appending("library")
       let away = scene.broker.root.appending("away")
@@ -167,7 +167,7 @@ struct DeletionTests {
     try await Scene.run(Scene.configuration()) { scene in
       let bytes = try await Scene.video(9)
       try scene.write(bytes, to: "start.mp4")
-      let identifier = try await scene.imported("start.mp4")
+      let identifier = try await scene.identifier(of: "start.mp4")
       let sha256 = try await scene.asset(identifier).text(of: "sha256")
       let file = scene.broker.root.appending("by hand.mp4")
       try DurableFile.write(bytes, to: file)
@@ -178,7 +178,7 @@ struct DeletionTests {
         #expect(try await deleted.code == 0)
         // A deletion in its middle gives the import up; it is to be made again then.
         #expect([0, 1].contains(try await imported.code))
-        #expect(try await scene.imported(BytePath("\(round).mp4")) == identifier)
+        #expect(try await scene.identifier(of: BytePath("\(round).mp4")) == identifier)
         // Nothing is under way now.
         let isPresent = try await scene.status(identifier) == "present"
         #expect(try scene.hasObject(sha256) == isPresent, "round \(round)")
@@ -195,7 +195,7 @@ struct DeletionTests {
     try await Scene.run(text) { scene in
       _ = try Gate("slow", scene)
       try scene.write(try await Scene.video(5), to: "pinned.mp4")
-      let pinned = try await scene.imported("pinned.mp4")
+      let pinned = try await scene.identifier(of: "pinned.mp4")
       let old = scene.broker.root.appending("old.mp4")
       let new = scene.broker.root.appending("new.mp4")
       try DurableFile.write(try await Scene.video(6), to: old)
@@ -235,7 +235,7 @@ struct DeletionTests {
     ).replacing("path = \"library\"", with: "path = \"library\"\nretention = \"1h\"")
     try await Scene.run(text) { scene in
       try scene.write(try await Scene.video(10), to: "cut.mp4")
-      let identifier = try await scene.imported("cut.mp4")
+      let identifier = try await scene.identifier(of: "cut.mp4")
       _ = try await scene.broker.json("cancel", "h1")
       await scene.broker.end(SIGKILL)
       let database = scene.broker.root.appending("state/ledger.db").lossyText
@@ -248,7 +248,7 @@ struct DeletionTests {
       #expect(aged == 0)
       try await scene.broker.start()
       try scene.write(try await Scene.video(11), to: "other.mp4")
-      _ = try await scene.imported("other.mp4")
+      _ = try await scene.identifier(of: "other.mp4")
       #expect(try await scene.status(identifier) == "present")
       await scene.broker.end(SIGKILL)
       unlink(scene.exports.appending("cut.mp4").nulTerminated)

@@ -39,7 +39,7 @@ struct OriginalTests {
       #expect(try scene.objects().isEmpty)
       #expect(try FileDescriptor.open(path, O_RDONLY).readAll(limit: 1 << 24) == bytes)
       // The cause has gone: it is imported by itself, and then moved.
-      let identifier = try await scene.imported("cut.mp4")
+      let identifier = try await scene.identifier(of: "cut.mp4")
       #expect(try await scene.status(identifier) == "present")
       let moved = root.appending("done/cut.mp4")
       #expect(try await poll { try FileStatus.of(moved) != nil ? true : nil } == true)
@@ -69,7 +69,7 @@ struct OriginalTests {
           == 0
       else { return print("skipped: this file system knows no immutable files") }
       let path = scene.exports.appending("cut.mp4").lossyText
-      let identifier = try await scene.imported("cut.mp4")
+      let identifier = try await scene.identifier(of: "cut.mp4")
       _ = try await scene.broker.wait("handoffs") {
         $0.elements.map { $0["status"]?.text } == ["succeeded"]
       }
@@ -98,13 +98,13 @@ struct OriginalTests {
     try await Scene.run(text) { scene in
       let gate = try Gate("slow", scene)
       try scene.write(try await Scene.video(4), to: "cut.mp4")
-      let first = try await scene.imported("cut.mp4")
+      let first = try await scene.identifier(of: "cut.mp4")
       _ = try await scene.broker.wait("handoffs") {
         $0.elements.first?["status"]?.text == "submitted"
       }
       let bytes = try await Scene.video(5)
       try scene.place(bytes, as: "cut.mp4")
-      let second = try await scene.imported("cut.mp4", other: first)
+      let second = try await scene.identifier(of: "cut.mp4", other: first)
       try gate.pass()
       _ = try await scene.broker.wait("show", "h1") { $0["status"]?.text == "succeeded" }
       _ = try await scene.broker.wait("show", "h2") { $0["status"]?.text == "submitted" }
@@ -131,7 +131,7 @@ struct OriginalTests {
       let gate = try Gate("slow", scene)
       let path = scene.exports.appending("cut.mp4")
       try scene.write(try await Scene.video(6), to: "cut.mp4")
-      let identifier = try await scene.imported("cut.mp4")
+      let identifier = try await scene.identifier(of: "cut.mp4")
       let slow = try await scene.broker.wait("handoffs", until: Self.isSlow("submitted"))
       let id = try #require(slow.elements.first { $0["destination"]?.text == "slow" }?["id"]?.text)
       let why = try await scene.broker.json("why", path)
@@ -167,7 +167,7 @@ struct OriginalTests {
       let gate = try Gate("slow", scene)
       let bytes = try await Scene.video(7)
       try scene.write(bytes, to: "cut.mp4")
-      let identifier = try await scene.imported("cut.mp4")
+      let identifier = try await scene.identifier(of: "cut.mp4")
       _ = try await scene.broker.wait("handoffs") {
         $0.elements.first?["status"]?.text == "submitted"
       }
@@ -179,7 +179,7 @@ struct OriginalTests {
       await scene.broker.end(SIGTERM)
       try await scene.broker.start()
       let path = scene.exports.appending("cut.mp4")
-      #expect(try await scene.imported("cut.mp4") == identifier)
+      #expect(try await scene.identifier(of: "cut.mp4") == identifier)
       #expect(try FileDescriptor.open(path, O_RDONLY).readAll(limit: 1 << 24) == bytes)
       #expect(try await scene.status(identifier) == "deleted")
     }
@@ -250,11 +250,11 @@ struct OriginalTests {
       #expect(await shell(line) == 0)
       for (number, name) in [(UInt64(10), long), (11, wide)] {
         try scene.write(try await Scene.video(number), to: name)
-        _ = try await scene.imported(name)
+        _ = try await scene.identifier(of: name)
       }
       // Another listing of everything tells it no second time.
       try scene.write(try await Scene.video(12), to: "last.mp4")
-      _ = try await scene.imported("last.mp4")
+      _ = try await scene.identifier(of: "last.mp4")
       let log = try scene.broker.wholeLog
       #expect(log.split(separator: "File name too long").count == 2, "\(log.suffix(3000))")
       #expect(try await scene.broker.json("assets").elements.count == 3)

@@ -23,7 +23,7 @@ extension Scene {
   }
 
   /// Waits until a path in the exports folder is an asset, and returns its local identifier.
-  func imported(_ name: BytePath, other: String? = nil) async throws -> String {
+  func identifier(of name: BytePath, other: String? = nil) async throws -> String {
     let why = try await broker.wait("why", exports.appending(name)) { why in
       why["state"]?.text == "imported" && why["local_identifier"]?.text != other
     }

@@ -15,13 +15,13 @@ struct SightingTests {
   func sameName() async throws {
     try await Scene.run(Scene.configuration()) { scene in
       try scene.write(try await Scene.video(1), to: "r.mp4")
-      let first = try await scene.imported("r.mp4")
+      let first = try await scene.identifier(of: "r.mp4")
       let inode = try FileStatus.of(scene.exports.appending("r.mp4"))?.inode
       try scene.write(try await Scene.video(2), to: "r.mp4")
-      let second = try await scene.imported("r.mp4", other: first)
+      let second = try await scene.identifier(of: "r.mp4", other: first)
       #expect(try FileStatus.of(scene.exports.appending("r.mp4"))?.inode == inode)
       try scene.place(try await Scene.video(3), as: "r.mp4")
-      let third = try await scene.imported("r.mp4", other: second)
+      let third = try await scene.identifier(of: "r.mp4", other: second)
       let assets = try await scene.broker.json("assets").elements
       #expect(assets.map { $0["local_identifier"]?.text } == [first, second, third])
       #expect(Set(assets.map { $0["sha256"]?.text }).count == 3)
@@ -53,7 +53,7 @@ struct SightingTests {
     try await Scene.run(text) { scene in
       let path = scene.exports.appending("cut.mp4")
       try scene.write(try await Scene.video(4), to: "cut.mp4")
-      let identifier = try await scene.imported("cut.mp4")
+      let identifier = try await scene.identifier(of: "cut.mp4")
       _ = try await scene.broker.wait("handoffs") {
         $0.elements.map { $0["status"]?.text } == ["succeeded"]
       }
@@ -63,8 +63,8 @@ struct SightingTests {
         // A later export shows that this one has been looked at by now.
         let name = BytePath("after \(change).mp4")
         try scene.write(try await Scene.video(UInt64(200 + number)), to: name)
-        _ = try await scene.imported(name)
-        #expect(try await scene.imported("cut.mp4") == identifier)
+        _ = try await scene.identifier(of: name)
+        #expect(try await scene.identifier(of: "cut.mp4") == identifier)
       }
       // Five listings: two at starts, three when the root is lost and comes back.
       for round in 1...5 {
@@ -81,7 +81,7 @@ struct SightingTests {
         }
         let name = BytePath("round \(round).mp4")
         try scene.write(try await Scene.video(UInt64(100 + round)), to: name)
-        _ = try await scene.imported(name)
+        _ = try await scene.identifier(of: name)
       }
       let assets = try await scene.broker.json("assets").elements
       let own = try #require(assets.first { $0["local_identifier"]?.text == identifier })
@@ -122,7 +122,7 @@ struct SightingTests {
         try await group.waitForAll()
       }
       var identifiers: Set<String> = []
-      for name in names { identifiers.insert(try await scene.imported(name)) }
+      for name in names { identifiers.insert(try await scene.identifier(of: name)) }
       let identifier = try #require(identifiers.first)
       #expect(identifiers.count == 1)
       #expect(try await scene.asset(identifier)["sources"]?.elements.count == 20)
@@ -154,8 +154,8 @@ struct SightingTests {
         let path = scene.exports.appending(name).lossyText
         #expect(await shell("touch -d 2020-02-02T02:02:02 '\(path)'") == 0)
       }
-      let first = try await scene.imported("one/v.mp4")
-      let second = try await scene.imported("two/v.mp4")
+      let first = try await scene.identifier(of: "one/v.mp4")
+      let second = try await scene.identifier(of: "two/v.mp4")
       #expect(first != second)
       let sizes = [try await scene.asset(first)["size"], try await scene.asset(second)["size"]]
       #expect(sizes[0] == sizes[1])
@@ -172,14 +172,14 @@ struct SightingTests {
     try await Scene.run(text) { scene in
       try scene.write(try await Scene.video(8), to: "Clip.MP4")
       try scene.write(try await Scene.video(9), to: "clip.mp4")
-      let upper = try await scene.imported("Clip.MP4")
-      let lower = try await scene.imported("clip.mp4")
+      let upper = try await scene.identifier(of: "Clip.MP4")
+      let lower = try await scene.identifier(of: "clip.mp4")
       #expect(upper != lower)
       try DurableFile.rename(
         scene.exports.appending("clip.mp4"),
         to: scene.exports.appending("CLIP.mp4")
       )
-      #expect(try await scene.imported("CLIP.mp4") == lower)
+      #expect(try await scene.identifier(of: "CLIP.mp4") == lower)
       #expect(try await scene.broker.json("assets").elements.count == 2)
       #expect(try await scene.broker.json("handoffs").elements.count == 2)
       #expect(try await scene.asset(lower)["sources"]?.elements.count == 2)

@@ -35,16 +35,16 @@ struct SupersedingTests {
   func replace() async throws {
     try await withBusyReceiver("replace") { scene, gate in
       try scene.write(try await Scene.video(1), to: "cut.mp4")
-      let first = try await scene.imported("cut.mp4")
+      let first = try await scene.identifier(of: "cut.mp4")
       try scene.place(try await Scene.video(2), as: "cut.mp4")
-      let second = try await scene.imported("cut.mp4", other: first)
+      let second = try await scene.identifier(of: "cut.mp4", other: first)
       let older = try #require(try await scene.handoffs(of: first, to: "slow").first)
       #expect(older["status"]?.text == "cancelled")
       #expect(older["error"]?["code"]?.text == "superseded")
       #expect(older["error"]?["message"]?.text?.contains(second) == true)
       // And back to the first content: it is handed off again.
       try scene.place(try await Scene.video(1), as: "cut.mp4")
-      #expect(try await scene.imported("cut.mp4", other: second) == first)
+      #expect(try await scene.identifier(of: "cut.mp4", other: second) == first)
       #expect(
         try await scene.handoffs(of: second, to: "slow").first?["status"]?.text == "cancelled"
       )
@@ -65,9 +65,9 @@ struct SupersedingTests {
     try await withBusyReceiver("hold") { scene, gate in
       for (number, name) in [(UInt64(3), BytePath("a.mp4")), (4, "b.mp4")] {
         try scene.write(try await Scene.video(number), to: name)
-        let first = try await scene.imported(name)
+        let first = try await scene.identifier(of: name)
         try scene.place(try await Scene.video(number + 10), as: name)
-        _ = try await scene.imported(name, other: first)
+        _ = try await scene.identifier(of: name, other: first)
         let held = try #require(try await scene.handoffs(of: first, to: "slow").first)
         #expect(held["waiting"]?["reason"]?.text == "superseded")
         let id = BytePath(try held.text(of: "id"))
@@ -90,9 +90,9 @@ struct SupersedingTests {
   func both() async throws {
     try await withBusyReceiver("both") { scene, gate in
       try scene.write(try await Scene.video(5), to: "cut.mp4")
-      let first = try await scene.imported("cut.mp4")
+      let first = try await scene.identifier(of: "cut.mp4")
       try scene.place(try await Scene.video(6), as: "cut.mp4")
-      _ = try await scene.imported("cut.mp4", other: first)
+      _ = try await scene.identifier(of: "cut.mp4", other: first)
       for _ in 1...3 { try gate.pass() }
       _ = try await scene.broker.wait("handoffs") { handoffs in
         handoffs.elements.count == 3
@@ -121,14 +121,14 @@ struct SupersedingTests {
       try await scene.broker.start()
       let gate = try Gate("asks", scene)
       try scene.write(try await Scene.video(7), to: "cut.mp4")
-      let first = try await scene.imported("cut.mp4")
+      let first = try await scene.identifier(of: "cut.mp4")
       _ = try await scene.broker.wait("handoffs") {
         $0.elements.first?["status"]?.text == "accepted"
       }
       var second = ""
       if what == "superseded" {
         try scene.place(try await Scene.video(8), as: "cut.mp4")
-        second = try await scene.imported("cut.mp4", other: first)
+        second = try await scene.identifier(of: "cut.mp4", other: first)
       } else {
         let report = try await scene.broker.json("delete", BytePath(first), "--force")
         #expect(report["open"]?.elements == [.string("h1")])

@@ -163,6 +163,15 @@ struct DeletionTests {
     }
   }
 
+  @Test("An asset that a rebuild has put back counts as needed at that moment")
+  func rebuilt() async throws {
+    try await LedgerFixture.with { fixture in
+      let imported = fixture.time.now.advanced(by: .zero - day * 100)
+      try await fixture.ledger.restore([try sampleAsset(1, at: imported)])
+      #expect(try await fixture.ledger.longestUnused() == fixture.time.now)
+    }
+  }
+
   @Test("Many are deleted in steps")
   func steps() async throws {
     try await LedgerFixture.with { fixture in

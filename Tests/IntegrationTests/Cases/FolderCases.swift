@@ -83,7 +83,7 @@ struct FolderCases {
       }
       let good = try await Scene.video(2)
       try scene.write(good, to: "good.mp4")
-      try await scene.imported("good.mp4")
+      try await scene.untilImported("good.mp4")
       let names = try await scene.assets().flatMap { $0["sources"]?.elements ?? [] }
       #expect(names.contains { $0["path"]?.text == scene.exports.appending("good.mp4").lossyText })
       #expect(!(try scene.broker.wholeLog.contains(" ERROR ")))
@@ -107,7 +107,7 @@ struct FolderCases {
       let third = try await Scene.video(3)
       try await scene.sh("cd exports; mv c1 d1")
       try scene.write(third, to: "d1/a2/a3/x.mp4")
-      try await scene.imported("d1/a2/a3/x.mp4")
+      try await scene.untilImported("d1/a2/a3/x.mp4")
       #expect(!(try scene.broker.wholeLog.contains(" ERROR ")))
     }
   }
@@ -152,7 +152,7 @@ struct FolderCases {
           try scene.write([0xFF, 0xD8, 0xFF], to: BytePath("job/clip \(number).\(ending)"))
         }
         videos[name] = bytes
-        try await scene.imported(name)
+        try await scene.untilImported(name)
       }
       try await scene.expectExactly(videos)
       let handoffs = try await scene.broker.wait("handoffs") { handoffs in

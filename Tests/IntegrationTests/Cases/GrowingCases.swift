@@ -135,7 +135,7 @@ struct GrowingCases {
       let ended = await ffmpeg.exit()
       if signal == SIGCONT {
         #expect(ended == .exited(0))
-        try await scene.imported("fs.mov")
+        try await scene.untilImported("fs.mov")
         let whole = try FileDescriptor.open(path, O_RDONLY).readAll(limit: 1 << 31)
         try await scene.expectExactly(["fs.mov": whole])
       } else {

@@ -106,7 +106,7 @@ struct NameCases {
       )
       let bytes = try await Scene.video(1)
       try scene.write(bytes, to: "ok.mp4")
-      try await scene.imported("ok.mp4", within: .seconds(15))
+      try await scene.untilImported("ok.mp4", within: .seconds(15))
       try await scene.expectExactly(["ok.mp4": bytes])
       for name in ["x.mp4", "y.mp4"] as [BytePath] {
         let why = try await scene.broker.json("why", scene.exports.appending(name))
@@ -126,7 +126,7 @@ struct NameCases {
       for (number, name) in names.enumerated() {
         try scene.write(try await Scene.video(UInt64(number)), to: name)
       }
-      for name in names { try await scene.imported(name) }
+      for name in names { try await scene.untilImported(name) }
       let sources = try await scene.assets().flatMap { $0["sources"]?.elements ?? [] }
       #expect(sources.count == names.count)
       let exact = Set(sources.map { $0["path_bytes"]?.text ?? $0["path"]?.text ?? "" })

@@ -31,7 +31,7 @@ struct PermissionCases {
         install -d -o 65534 -m 000 nodir
         """
       )
-      try await scene.imported("yes.mp4")
+      try await scene.untilImported("yes.mp4")
       let why = try await scene.file("no.mp4", is: "unreadable")
       let reason = why["reason"]?.text ?? ""
       let path = scene.exports.appending("no.mp4").lossyText
@@ -49,7 +49,7 @@ struct PermissionCases {
       let third = try await Scene.video(3)
       try scene.write(third, to: "nodir/in.mp4")
       try await scene.sh("chmod 644 exports/nodir/in.mp4")
-      try await scene.imported("nodir/in.mp4")
+      try await scene.untilImported("nodir/in.mp4")
     }
   }
 }

@@ -29,7 +29,7 @@ struct RepetitionCases {
       try scene.write(bytes, to: "a.mp4")
       try await scene.sh(events)
       // Again while the receiver works, and with a listing of everything.
-      try await scene.imported("a.mp4")
+      try await scene.untilImported("a.mp4")
       try await scene.sh(events)
       await scene.broker.end(SIGTERM)
       try await scene.broker.start()
@@ -54,7 +54,7 @@ struct RepetitionCases {
         try DurableFile.write(bytes, to: scene.broker.root.appending(name))
       }
       try await scene.sh("touch -d 2011-01-01 V.mp4 W.mp4; cp -p V.mp4 exports/o.mp4")
-      try await scene.imported("o.mp4")
+      try await scene.untilImported("o.mp4")
       await scene.broker.end(SIGTERM)
       try await scene.sh("cp -p W.mp4 exports/p.mp4")
       try await scene.broker.start()
@@ -72,7 +72,7 @@ struct RepetitionCases {
       let bytes = try await Scene.video(1)
       try scene.write(bytes, to: "f.mp4")
       try await scene.sh("touch -d '\(date)' exports/f.mp4")
-      try await scene.imported("f.mp4", within: .seconds(15))
+      try await scene.untilImported("f.mp4", within: .seconds(15))
       let before = try await scene.assets()
       let modified = try FileStatus.of(scene.exports.appending("f.mp4"))?.modified
       for _ in 0..<3 {

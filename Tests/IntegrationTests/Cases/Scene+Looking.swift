@@ -13,7 +13,9 @@ extension Scene {
 
   /// Waits until a file in the drop folder is imported.
   @discardableResult
-  func imported(_ name: BytePath, within limit: Duration = .seconds(40)) async throws -> JSONValue {
+  func untilImported(_ name: BytePath, within limit: Duration = .seconds(40)) async throws
+    -> JSONValue
+  {
     try await broker.wait("why", exports.appending(name), within: limit) {
       $0["state"]?.text == "imported"
     }
@@ -44,7 +46,7 @@ extension Scene {
 
   /// Each of these files is imported: one asset and one sighting each, and nothing else.
   func expectExactly(_ names: [BytePath: [UInt8]]) async throws {
-    for name in names.keys { try await imported(name) }
+    for name in names.keys { try await untilImported(name) }
     let assets = try await assets()
     #expect(assets.count == names.count)
     for (name, bytes) in names {

@@ -22,7 +22,7 @@ struct StoreCases {
         }
         try await Self.expectNoSpace(scene, names)
         try await scene.sh("mount -o remount,size=200m library")
-        for name in names { try await scene.imported(name) }
+        for name in names { try await scene.untilImported(name) }
         #expect(try await scene.assets().count == names.count)
         try await Self.expectWholeObjects(scene)
       }
@@ -128,7 +128,7 @@ struct StoreCases {
           try FileStatus.of(object)?.size
         }
         #expect(size == Int64(bytes.count))
-        try await scene.imported("v.mp4")
+        try await scene.untilImported("v.mp4")
         try await Self.expectWholeObjects(scene)
         let isThere = try await poll(within: .seconds(original == "keep" ? 1 : 20)) {
           try FileStatus.of(scene.exports.appending("v.mp4")) == nil ? true : nil
@@ -168,7 +168,7 @@ struct StoreCases {
           good[BytePath("good \(number).mp4")] = try await Scene.video(UInt64(number + 2))
         }
         for (name, bytes) in good { try scene.write(bytes, to: name) }
-        for name in good.keys { try await scene.imported(name, within: .seconds(15)) }
+        for name in good.keys { try await scene.untilImported(name, within: .seconds(15)) }
         try await scene.expectExactly(good)
         let later = try await scene.broker.json("why", scene.exports.appending("disk/bad.mp4"))
         print(
@@ -194,7 +194,7 @@ struct StoreCases {
       }
       for number in 0..<2 { try await scene.file(BytePath("long \(number).mp4"), is: "importing") }
       try scene.write(try await Scene.video(9), to: "short.mp4")
-      try await scene.imported("short.mp4")
+      try await scene.untilImported("short.mp4")
       let assets = try await scene.assets()
       #expect(assets.count == 1, "the short one came after a long one")
     }
@@ -207,7 +207,7 @@ struct StoreCases {
     try await Scene.run(Scene.configuration()) { scene in
       try await scene.writeLarge("s.mp4", number: 1, padding: padding, sparse: true)
       let path = scene.exports.appending("s.mp4")
-      try await scene.imported("s.mp4", within: .seconds(90))
+      try await scene.untilImported("s.mp4", within: .seconds(90))
       let digest = try #require(try await scene.assets().first?["sha256"]?.text)
       try await scene.sh("echo '\(digest)  exports/s.mp4' | sha256sum -c --quiet")
       let object = "library/objects/\(digest.prefix(2))/\(digest)"
