@@ -44,9 +44,7 @@ enum WatchBenchmark {
     }
   }
 
-  /// - Parameters:
-  ///   - count: directories in the tree.
-  ///   - folder: an empty one.
+  /// Measures a tree of so many directories in an empty folder.
   static func run(_ count: Int, in folder: BytePath) async throws {
     let drop = folder.appending("drop")
     var figures = try await BlockingThread("bench.tree").run { () throws(SystemError) in
