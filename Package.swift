@@ -223,7 +223,7 @@ let testTargets: [Target] = [
     "handoff-bench",
     [
       "AssetLibrary", "Digests", "DropFolders", "HandoffCore", "HandoffLog", "HandoffProtocol",
-      "Ledger", "LinuxSystem", "Paths",
+      "HandoffTestSupport", "Ledger", "LinuxSystem", "Paths",
     ],
     path: "Tests/Benchmarks"
   ),

@@ -3,6 +3,7 @@ import Glibc
 import HandoffCore
 import HandoffLog
 import HandoffProtocol
+import HandoffTestSupport
 import LinuxSystem
 import Paths
 
@@ -140,12 +141,12 @@ enum WatchBenchmark {
   {
     let away = drop.addingSuffix(".away")
     try DurableFile.rename(drop, to: away)
-    while try await report(of: watcher).mode != .offline {
-      try await Task.sleep(for: .milliseconds(10))
+    _ = try await poll(within: .seconds(60)) {
+      try await report(of: watcher).mode == .offline ? true : nil
     }
     try DurableFile.rename(away, to: drop)
-    while try await report(of: watcher).mode != .events {
-      try await Task.sleep(for: .milliseconds(10))
+    _ = try await poll(within: .seconds(600)) {
+      try await report(of: watcher).mode == .events ? true : nil
     }
     return try await report(of: watcher).listingTime / .seconds(1)
   }
