@@ -11,10 +11,9 @@ extension AssetLibrary {
     try await onFiles { store throws(LibraryError) in try store.size(of: digest) != nil }
   }
 
-  /// Puts a tombstone in the place of an asset: its record says `deleted`, and then its object is
-  /// removed. Both are durable when this returns.
+  /// Puts a tombstone in the place of an asset: its record says `deleted`, then its object is removed.
   ///
-  /// Call it after the ledger's commit, and again after a crash: repeating it changes nothing. What a
+  /// Both are durable when this returns. Call it after the ledger's commit, and again after a crash: repeating it changes nothing. What a
   /// grant still links to stays readable until the grant ends. An object that was set aside as damaged
   /// stays where it is.
   package func leaveTombstone(of asset: Asset) async throws(LibraryError) {

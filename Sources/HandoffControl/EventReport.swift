@@ -5,7 +5,7 @@ package struct EventReport: Codable, Sendable {
   /// Counts the ledger's events from 1.
   package var sequence: Int64
   package var at: Timestamp
-  /// What happened: `imported`, `superseded`, `asset_deleted`, `revived`, `created`, `submitted` …
+  /// What happened: `imported`, `superseded`, `asset_deleted`, `created`, `submitted` and so on.
   package var event: String
   @OrNull package var handoffID: String?
   @OrNull package var localIdentifier: LocalIdentifier?

@@ -36,7 +36,7 @@ struct HandImport: Sendable {
     let acceptance: Acceptance?
   }
 
-  /// - Parameter peer: who asks.
+  /// Imports one file for the peer that asks.
   func run(_ parameters: ImportParameters, from peer: ControlPeer) async throws -> AssetReport {
     let path = parameters.path
     let (file, identity) = try await open(path)

@@ -57,7 +57,7 @@ struct ImportStage: Sendable {
     return nil
   }
 
-  /// - Parameter acceptance: a person takes it although the checks did not pass.
+  /// Takes one export, with an acceptance where a person takes it although the checks did not pass.
   func take(_ export: SettledExport, acceptance: Acceptance? = nil) async -> ImportOutcome {
     guard units.package(of: export.path) == nil else {
       return await importing(export, with: nil, acceptance)

@@ -8,7 +8,7 @@ struct IntakeBrake: Sendable {
 
   /// Why an export may not be taken now; nil while there is room.
   ///
-  /// - Parameter bytes: what the import writes; 0 where it takes the source itself.
+  /// The bytes are what the import writes: 0 where it takes the source itself.
   func shortage(for bytes: Int64) async throws(LibraryError) -> String? {
     let space = try await library.freeSpace()
     let needed = reserve.bytes(of: space.total) + bytes

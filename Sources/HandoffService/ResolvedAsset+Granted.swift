@@ -5,7 +5,7 @@ import Paths
 extension ResolvedAsset {
   /// What a receiver is told of an asset that it was granted.
   ///
-  /// - Parameter current: the same asset as the ledger has it now.
+  /// The current one is the same asset as the ledger has it now.
   init(_ granted: GrantedAsset, current: Asset) {
     let path = granted.path
     self.init(

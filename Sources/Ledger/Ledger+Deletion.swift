@@ -6,8 +6,9 @@ import SQLite
 package struct Deletion: Sendable {
   /// Handoffs that had not been sent; they have ended as `asset_deleted`.
   package let ended: [Handoff]
-  /// Handoffs that a receiver may hold, or that wait for a person: only their grants end. What becomes
-  /// of them is still the receiver's or the person's to say.
+  /// Handoffs that a receiver may hold, or that wait for a person: only their grants end.
+  ///
+  /// What becomes of them is still the receiver's or the person's to say.
   package let open: [Handoff]
   /// It had been deleted before, and nothing was changed.
   package let wasDeleted: Bool
@@ -47,6 +48,7 @@ extension Ledger {
   ///   - limit: look at no more than so many at once.
   ///   - reason: for people.
   /// - Returns: the deleted ones, and whether there may be more.
+  /// - Throws: where the ledger cannot be written; nothing is deleted then.
   package func deleteUnused(
     since moment: Timestamp,
     limit: Int,

@@ -3,13 +3,18 @@ import HandoffProtocol
 import SQLite
 
 extension LedgerTransaction {
-  /// Links an older asset to the one that took its path, and returns the older one's identifier.
+  /// Links an older asset to the one that took its path.
   ///
   /// An export that returns to an earlier content turns the link round: none supersedes itself by
   /// whatever way, and what was held of that content goes on.
   ///
-  /// - Parameter policy: ``DropFolderSettings/OnSupersede/replace`` holds too: what can be replaced is
-  ///   replaced once the newer asset's own handoffs are made, see ``replaceHeld(of:by:inheriting:)``.
+  /// - Parameters:
+  ///   - older: the row of the asset that the path held.
+  ///   - newer: the row of the asset that it holds now.
+  ///   - policy: ``DropFolderSettings/OnSupersede/replace`` holds too: what can be replaced is replaced
+  ///     once the newer asset's own handoffs are made, see ``replaceHeld(of:by:inheriting:)``.
+  /// - Returns: the older asset's identifier.
+  /// - Throws: ``SQLiteError``.
   func supersede(
     _ older: Int64,
     by newer: Int64,
@@ -41,6 +46,7 @@ extension LedgerTransaction {
   ///   - newer: the asset that took its path; its own handoffs are made already.
   ///   - inheriting: make each of them anew for the newer asset where that has none to the destination.
   /// - Returns: what has ended, and what was made in its place.
+  /// - Throws: ``LedgerError``, or ``SQLiteError``.
   func replaceHeld(
     of older: Int64,
     by newer: Int64,

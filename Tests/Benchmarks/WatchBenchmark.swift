@@ -141,14 +141,17 @@ enum WatchBenchmark {
   {
     let away = drop.addingSuffix(".away")
     try DurableFile.rename(drop, to: away)
-    _ = try await poll(within: .seconds(60)) {
-      try await report(of: watcher).mode == .offline ? true : nil
-    }
+    try await wait(for: .offline, watcher)
     try DurableFile.rename(away, to: drop)
-    _ = try await poll(within: .seconds(600)) {
-      try await report(of: watcher).mode == .events ? true : nil
-    }
+    try await wait(for: .events, watcher)
     return try await report(of: watcher).listingTime / .seconds(1)
+  }
+
+  private static func wait(for mode: FolderMode, _ watcher: DropFolderWatcher) async throws {
+    let found = try await poll(within: .seconds(600)) {
+      try await report(of: watcher).mode == mode ? mode : nil
+    }
+    guard found != nil else { throw SystemError(ETIMEDOUT, "the folder's mode") }
   }
 
   /// Kibibytes, by the name of a line in `/proc/self/status`.

@@ -23,6 +23,24 @@ struct SettleTrackerTests {
     #expect(bench.due() == [])
   }
 
+  @Test("many files are told in pages, each once, and counted by state")
+  func pages() {
+    var bench = TrackerBench()
+    let names = (0..<25).map { "clip \($0).mp4" }
+    for name in names { bench.observe(name, .changed(closed: true)) }
+    bench.observe("clip.part", .changed(closed: true))
+    var told: [BytePath] = []
+    var isLast = false
+    while !isLast {
+      let found = bench.tracker.reports(after: told.last, limit: 10)
+      #expect(found.page.count <= 10)
+      told += found.page.map(\.path)
+      isLast = found.isLast
+    }
+    #expect(told == (names + ["clip.part"]).map(TrackerBench.path).sorted())
+    #expect(bench.tracker.stateCounts == [.waitingQuiet: 25, .ignored: 1])
+  }
+
   @Test("each event starts the quiet period again")
   func restartsQuiet() {
     var bench = TrackerBench()

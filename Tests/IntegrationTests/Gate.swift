@@ -11,7 +11,7 @@ struct Gate {
   /// What an `exec` receiver runs to be held.
   static let command = "read -r line < $HANDOFF_WORK/gate"
 
-  /// - Parameter destination: of a broker that has started.
+  /// Makes the gate of a destination, whose broker has started.
   init(_ destination: String, _ scene: Scene) throws {
     let path = scene.broker.root.appending("state/work/\(destination)/gate")
     try checked("mkfifo", path) { mkfifo(path.nulTerminated, 0o600) }
