@@ -35,6 +35,16 @@ package struct StatusReport: Codable, Sendable {
       self.rescanReason = rescanReason
     }
 
+    private enum CodingKeys: String, CodingKey {
+      case path
+      case mode
+      case watches
+      case candidates
+      case degraded
+      case rescans
+      case rescanReason = "rescan_reason"
+    }
+
     /// What a person is told beside the numbers; empty if there is nothing.
     package var note: String {
       let rescan = rescanReason.map { "rescanned \(rescans)×, last because \($0)" }
