@@ -39,7 +39,7 @@ package final class FileDescriptor: Sendable {
   package static func open(
     _ path: BytePath,
     _ flags: CInt,
-    mode: mode_t = 0o600,
+    mode: UInt32 = 0o600,
     in directory: FileDescriptor? = nil
   ) throws(SystemError) -> FileDescriptor {
     let number = try checked("open", path) {
