@@ -24,6 +24,8 @@ struct Package: Sendable {
   /// Members that are proven finished and not imported.
   private(set) var ready: Set<BytePath> = []
   private(set) var imported: [BytePath: LocalIdentifier] = [:]
+  /// Members that a rename was seen to bring: what lies in a directory that is moved keeps its times.
+  private(set) var renamed: Set<BytePath> = []
   /// The last event of a member, on the tracker's clock.
   private(set) var lastChange: Duration = .zero
 
@@ -40,7 +42,8 @@ struct Package: Sendable {
     _ path: BytePath,
     _ state: CandidateState,
     _ identifier: LocalIdentifier?,
-    lastEvent: Duration?
+    lastEvent: Duration?,
+    cameByRename: Bool
   ) {
     unready.remove(path)
     ready.remove(path)
@@ -48,7 +51,9 @@ struct Package: Sendable {
     if let lastEvent { lastChange = max(lastChange, lastEvent) }
     switch state {
     case .imported: imported[path] = identifier
-    case .waitingPackage, .importing: ready.insert(path)
+    case .waitingPackage, .importing:
+      ready.insert(path)
+      if cameByRename { renamed.insert(path) } else { renamed.remove(path) }
     case .ignored, .unknown: break
     case .waitingQuiet, .openForWriting, .incomplete, .waitingProof, .waitingSidecar, .noSpace,
       .unreadable, .refused, .offline:
@@ -58,6 +63,7 @@ struct Package: Sendable {
 
   mutating func forget(_ path: BytePath) {
     imported.removeValue(forKey: path)
+    renamed.remove(path)
   }
 }
 
@@ -67,6 +73,8 @@ package struct PackageArrival: Sendable {
     /// Absolute.
     package let path: BytePath
     package let localIdentifier: LocalIdentifier
+    /// A rename was seen to bring it: it was not there before.
+    package let cameByRename: Bool
   }
 
   /// Absolute; the directory.

@@ -95,7 +95,8 @@ extension SettleTracker {
       path,
       state,
       identifier,
-      lastEvent: candidates[path]?.lastEvent
+      lastEvent: candidates[path]?.lastEvent,
+      cameByRename: cameByRename(path)
     )
     dropPackageIfEmpty(directory)
     if wasHeld || state == .imported || state == .unknown { goOn(directory, opening: wasHeld) }
@@ -138,7 +139,13 @@ extension SettleTracker {
     }
     packages[path]?.stage = .recording(identifiers)
     let members = package.imported.sorted { $0.key < $1.key }
-      .map { PackageArrival.Member(path: $0.key, localIdentifier: $0.value) }
+      .map { path, identifier in
+        PackageArrival.Member(
+          path: path,
+          localIdentifier: identifier,
+          cameByRename: package.renamed.contains(path)
+        )
+      }
     arrivedPackages.append(
       PackageArrival(
         path: path,

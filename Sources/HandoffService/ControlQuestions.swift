@@ -93,7 +93,7 @@ struct ControlQuestions: Sendable {
 
   private func status(_ parameters: StatusParameters) async throws -> StatusReport {
     let counts = try await ledger.counts()
-    let waiting = try await ledger.handoffs(status: .pending)
+    let waiting = try await ledger.pendingCounts()
     var needsPerson: [Handoff] = []
     for status in [HandoffStatus.outcomeUnknown, .needsUser] {
       needsPerson += try await ledger.handoffs(status: status, limit: 100)
@@ -122,7 +122,7 @@ struct ControlQuestions: Sendable {
           status: shown.status,
           containment: health.containment,
           inFlight: health.inFlight.value,
-          waiting: waiting.count { $0.destination == health.name },
+          waiting: waiting[health.name] ?? 0,
           detail: shown.detail
         )
       },

@@ -98,7 +98,7 @@ struct PackageStage: Sendable {
     in folder: DropFolderSettings
   ) async throws -> Bool {
     guard let firstSeen = firstSeen[folder.path] else { return false }
-    for member in arrival.members {
+    for member in arrival.members where !member.cameByRename {
       let sources = try await ledger.asset(member.localIdentifier)?.sources ?? []
       guard let sighting = sources.first(where: { $0.path == member.path }) else { continue }
       if sighting.identity.changed / 1_000_000 <= firstSeen.milliseconds { return true }

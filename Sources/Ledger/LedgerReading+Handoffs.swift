@@ -64,6 +64,18 @@ extension LedgerReading {
     }
   }
 
+  /// How many handoffs wait for each destination that any waits for.
+  package func pendingCounts() async throws -> [DestinationName: Int] {
+    try await readings.queue.read { connection in
+      var counts: [DestinationName: Int] = [:]
+      try connection.forEach(HandoffQueries.countPending) { row in
+        guard let destination = DestinationName(try row.text(0)) else { return }
+        counts[destination] = Int(try row.integer(1))
+      }
+      return counts
+    }
+  }
+
   /// When the next handoff of a destination is due, perhaps in the past; nil where none waits for a
   /// moment.
   package func nextDue(destination: DestinationName) async throws -> Timestamp? {
@@ -130,5 +142,8 @@ private enum HandoffQueries {
     """
   )
   static let countHandoffs = SQL("SELECT status, count(*) FROM handoffs GROUP BY status")
+  static let countPending = SQL(
+    "SELECT destination, count(*) FROM handoffs WHERE status = 'pending' GROUP BY destination"
+  )
   static let countAssets = SQL("SELECT status, count(*) FROM assets GROUP BY status")
 }

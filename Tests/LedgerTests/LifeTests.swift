@@ -299,6 +299,7 @@ struct LifeTests {
       #expect(try await ledger.handoffs(destination: .social, limit: 2).map(\.id.row) == [8, 6])
       #expect(try await ledger.handoffs(since: fixture.time.now).count == 2)
       #expect(try await ledger.counts().handoffs == [.leased: 3, .pending: 5])
+      #expect(try await ledger.pendingCounts() == [.archive: 1, .social: 4])
       #expect(try await ledger.handoff(Handoff.ID(row: 99)) == nil)
     }
   }
