@@ -142,9 +142,9 @@ struct LimitTests {
     let nobody = ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
     let settings = ["quiet=50", "quiet_poll=100", "poll=100"]
     try await WatchRun.with(settings, through: nobody) { run in
-      try run.files.makeFolder("shut")
       let shut = run.drop.appending("shut")
-      try checked("chmod") { chmod(shut.nulTerminated, 0o700) }
+      // Shut from its first moment, so that no listing comes before.
+      try checked("mkdir") { mkdir(shut.nulTerminated, 0o700) }
       try run.files.write("WHOLE", to: "shut/v.mp4")
       try run.files.makeFolder("more")
       try run.files.write("more WHOLE", to: "more/v.mp4")

@@ -88,8 +88,22 @@ extension Scene {
       arguments: words + ["--json", "--config", broker.config],
       environment: ["PATH=/usr/bin:/bin"]
     )
-    command.descriptors = [1: file]
+    let errors = try FileDescriptor.open(said(output), O_WRONLY | O_CREAT | O_TRUNC)
+    command.descriptors = [1: file, 2: errors]
     return try await SpawnedProcess.spawn(command)
+  }
+
+  /// Waits until such a command has said something for people.
+  func hasSpoken(_ output: BytePath) async throws -> Bool {
+    let size = try await poll { () throws -> Int64? in
+      guard let size = try FileStatus.of(said(output))?.size, size > 0 else { return nil }
+      return size
+    }
+    return size != nil
+  }
+
+  private func said(_ output: BytePath) -> BytePath {
+    broker.root.appending(output).addingSuffix(".err")
   }
 
   /// The document that such a command has printed.

@@ -70,6 +70,9 @@ struct MediaTests {
   private static let earliest: Double = -1.5
   /// The quiet period and two seconds, and one for the clock of the script's `date`.
   private static let latest: Double = 4
+  /// A recording that is stopped by a signal may lack its trailer: then it declares no end, and the longer
+  /// quiet period is waited for.
+  private static let latestWithoutEnd: Double = 9
 
   private static func ready(_ truth: BytePath) throws -> [Version: Double] {
     let bytes = try FileDescriptor.open(truth, O_RDONLY).readAll(limit: 1 << 24)
@@ -94,7 +97,8 @@ struct MediaTests {
         continue
       }
       let delay = Double(seenAt.milliseconds) / 1000 - moment
-      #expect(delay > earliest && delay < latest, "\(path) after \(delay) s")
+      let limit = path.hasSuffix("f1 obs recording.mkv") ? latestWithoutEnd : latest
+      #expect(delay > earliest && delay < limit, "\(path) after \(delay) s")
     }
   }
 }
