@@ -83,10 +83,13 @@ final class WatchThread: Sendable {
         return requests
       }
       if asked.contains(.stop) { return }
-      let hadEvents = tree.tools != nil
-      handle(asked, tree)
-      // The way to wake has changed: what came meanwhile is looked for first.
-      guard hadEvents == (tree.tools != nil) else { continue }
+      let isCrowded = tree.isCrowded
+      guard asked.isEmpty, !isCrowded else {
+        // What is asked for meanwhile is looked for before anything is waited for: its wake may have
+        // gone to an instance that was given back, or been thrown away with what was left of it.
+        handle(asked, tree)
+        continue
+      }
       if tree.tools == nil { try bell.wait() } else { tree.handleNextEvent() }
     }
   }

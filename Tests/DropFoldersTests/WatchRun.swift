@@ -199,6 +199,12 @@ final class WatchRun {
     }
   }
 
+  /// Asks it to end, and waits until it has.
+  nonisolated(nonsending) func ends(within limit: Duration) async throws -> Bool {
+    try input.close()
+    return try await poll(within: limit) { process.exitStatus.map { _ in true } } ?? false
+  }
+
   /// The watcher's process.
   var processID: Int32 { process.id }
 
