@@ -48,7 +48,8 @@ extension LedgerError {
   var isAboutNothing: Bool {
     switch self {
     case .unknownAsset, .unknownHandoff, .unknownNotice: true
-    case .notLocal, .missing, .vanished, .damaged, .unusable, .cut, .keyLost, .identifierCollision,
+    case .notLocal, .missing, .vanished, .damaged, .unusable, .cut, .headLost, .keyLost,
+      .identifierCollision,
       .assetDeleted, .pinned, .leaseLost, .keyReused, .alreadySucceeded, .malformedOrder,
       .noticeNotFailed, .illegal:
       false
