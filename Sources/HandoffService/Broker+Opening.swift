@@ -81,7 +81,10 @@ extension Broker {
         files: BlockingThread("receipts"),
         logger: logger
       ),
-      hold: HandoffHold(before: try await ledger.note(.rebuilt)),
+      hold: HandoffHold(
+        rebuilt: try await ledger.note(.rebuilt),
+        isLifted: try await ledger.note(.resumed) != nil
+      ),
       desk: CheckDesk(
         library: library,
         ledger: ledger,

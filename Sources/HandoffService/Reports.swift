@@ -43,6 +43,18 @@ extension LedgerCounts {
   }
 }
 
+extension HeldOrderReport {
+  init(_ held: HeldOrder) {
+    self.init(
+      held.path,
+      localIdentifiers: held.order.localIdentifiers,
+      destination: held.order.destination,
+      title: held.order.title,
+      heldAt: held.heldAt
+    )
+  }
+}
+
 extension LedgerError {
   /// What was asked for is not there, as opposed to not being allowed.
   var isAboutNothing: Bool {

@@ -44,7 +44,8 @@ struct RebuildTests {
 
       #expect(try await scene.broker.command(["rebuild", "--resume-handoffs"]).code == 0)
       try DurableFile.rename(waiting, to: scene.exports.appending("waited.mp4"))
-      _ = try await scene.broker.wait("handoffs") { $0.elements.count == 2 }
+      // The new one, the unknown one that was held, and the one that waited.
+      _ = try await scene.broker.wait("handoffs") { $0.elements.count == 3 }
       #expect(try await scene.broker.command(["fsck"]).code == 0)
       #expect(try await scene.broker.command(["rebuild"]).code == 75, "while the broker runs")
     }
