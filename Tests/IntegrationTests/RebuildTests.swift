@@ -103,7 +103,20 @@ struct RebuildTests {
       let former = BytePath(try #require(report["former_ledger"]?.text))
       let names = try Directory.entries(of: former).map(\.name.lossyText).sorted()
       #expect(Set(names).isSuperset(of: ["ledger.db", "ledger.head", "ledger.key"]))
-      #expect(try await scene.ask("handoffs").document.elements.isEmpty)
+      let carried = try #require(try await scene.ask("handoffs").document.elements.first)
+      #expect(carried["id"] == sent.elements.first?["id"])
+      #expect(carried["status"]?.text == "outcome_unknown")
+      // It stands in `status` and is a person's to decide.
+      try await scene.broker.start()
+      let id = try #require(carried["id"]?.text)
+      let needsPerson = try await scene.ask("status").document["needs_person"]?.elements
+      #expect(needsPerson?.map { $0["id"]?.text } == [id])
+      #expect(try await scene.broker.command(["cancel", BytePath(id)]).code == 0)
+      // The numbers go on after the former ones.
+      let next = try await scene.broker.json("send", identifier, "--to", "script", "--again")
+      #expect(
+        Int(next.elements.first?["id"]?.text?.dropFirst() ?? "") == (Int(id.dropFirst()) ?? 0) + 1
+      )
     }
   }
 
