@@ -70,6 +70,19 @@ package final class AssetLibrary: Sendable {
     return AssetLibrary(store: store, id: id, files: files)
   }
 
+  /// Whether a folder holds no object and no record: also where there is no library at all.
+  ///
+  /// Nothing is made or changed. Only an empty library may be given to a ledger that begins.
+  package static func isEmpty(
+    at path: BytePath,
+    logger: Logger
+  ) async throws(LibraryError) -> Bool {
+    let store = ObjectStore(layout: StoreLayout(root: path), logger: logger, faults: .current)
+    return try await BlockingThread("library.look").run { () throws(LibraryError) in
+      try store.holdsNothing()
+    }
+  }
+
   /// The library's file system is there.
   package func isAvailable() async -> Bool {
     await files.run { [store] () throws(Never) in store.isAvailable }

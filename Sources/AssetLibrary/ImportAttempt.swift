@@ -69,7 +69,7 @@ struct ImportAttempt: Sendable {
     try confirm { $0 == current }
     try staged.seal(faults: store.faults)
     let placement = try store.place(staged, as: digest, source: status)
-    if placement == .alreadyPresent {
+    if placement.isAlreadyPresent {
       staged.discard(faults: store.faults, logger: store.logger)
     }
     source.adviseDone()
@@ -146,7 +146,7 @@ struct ImportAttempt: Sendable {
     guard try sourceStatus().links == 2 else { throw changed() }
     try confirm { $0.hasSameContent(as: linked) }
     let placement = try store.place(staged, as: digest, source: status)
-    if placement == .alreadyPresent {
+    if placement.isAlreadyPresent {
       staged.discard(faults: store.faults, logger: store.logger)
       giveBack(status)
     }
@@ -201,9 +201,12 @@ extension ImportedResource {
   ) {
     switch placement {
     case .new: self.init(digest: digest, size: size, method: method)
-    case .alreadyPresent: self.init(digest: digest, size: size, method: .alreadyPresent)
-    case .replaced(let old):
+    case .alreadyPresent(let status):
+      self.init(digest: digest, size: size, method: .alreadyPresent)
+      formerChange = min(status.modified, status.changed)
+    case .replaced(let old, let status):
       self.init(digest: digest, size: size, method: method, setAside: old)
+      formerChange = min(status.modified, status.changed)
     }
   }
 }

@@ -36,6 +36,9 @@ package struct ImportedResource: Hashable, Sendable {
   ///
   /// An operator wants to hear of it: the medium may be failing.
   package let setAside: BytePath?
+  /// The age of the object that was there already, good or damaged: the earlier of its inode's times, in
+  /// nanoseconds since 1970; nil where none was.
+  package var formerChange: Int64?
 
   package init(
     digest: ContentDigest,

@@ -52,6 +52,17 @@ extension ObjectStore {
     census.loneRecords += records.subtracting(objects).sorted { $0.hex < $1.hex }
   }
 
+  /// No object and no record is in any shard, whether `library.json` is there or not.
+  func holdsNothing() throws(LibraryError) -> Bool {
+    for shard in layout.shards {
+      let names = try storing(shard) { () throws(SystemError) in
+        try FileStatus.of(shard) == nil ? [] : Directory.entries(of: shard).map(\.name)
+      }
+      if names.contains(where: { StoreLayout.resident($0) != nil }) { return false }
+    }
+    return true
+  }
+
   // MARK: What may be nobody's
 
   func leftovers() throws(LibraryError) -> [Leftover] {

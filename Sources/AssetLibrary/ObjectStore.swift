@@ -72,16 +72,16 @@ struct ObjectStore: Sendable {
         if try replace(status, of: digest, by: staged, keepingOld: false) == nil { continue }
         try syncFolder(of: digest)
         return .new
-      case .good:
+      case .good(let status):
         guard try renew(digest) else { continue }
         // Whoever placed it may have died before it synced the folder.
         try syncFolder(of: digest)
-        return .alreadyPresent
+        return .alreadyPresent(status)
       case .damaged(let status):
         guard let old = try replace(status, of: digest, by: staged, keepingOld: true)
         else { continue }
         try syncFolder(of: digest)
-        return .replaced(old)
+        return .replaced(old, status)
       }
     }
     throw LibraryError(.other, layout.object(digest), detail: "it keeps changing")
@@ -179,9 +179,14 @@ enum ObjectLook: Hashable, Sendable {
 /// How a staged resource came to its name.
 enum Placement: Hashable, Sendable {
   case new
-  case alreadyPresent
-  /// A damaged object was there; it has this name now.
-  case replaced(BytePath)
+  /// It was there with this status.
+  case alreadyPresent(FileStatus)
+  /// A damaged object was there with this status; it has this name now.
+  case replaced(BytePath, FileStatus)
+
+  var isAlreadyPresent: Bool {
+    if case .alreadyPresent = self { true } else { false }
+  }
 }
 
 /// Held while an object that is there already is exchanged: the look at it and the exchange are one.

@@ -104,6 +104,8 @@ package struct StatusReport: Codable, Sendable {
   package var notices: [NoticeReport]
   /// Originals that stay, since a handoff of theirs did not succeed or they could not be touched.
   package var originals: [OriginalReport] = []
+  /// The oldest orders that are held since a rebuild of the ledger.
+  package var heldOrders: [HeldOrderReport] = []
   /// Null from a broker that is older than the question.
   @OrNull package var library: LibraryReport?
 
@@ -139,6 +141,7 @@ package struct StatusReport: Codable, Sendable {
     case counts
     case needsPerson = "needs_person"
     case originals
+    case heldOrders = "held_orders"
     case notices
     case library
   }

@@ -34,6 +34,7 @@ extension Broker {
     let state = StateFolder(configuration.broker.state)
     try Directory.create(state.path, permissions: 0o700)
     let lock = try BrokerLock(state)
+    try await requireLedger(of: configuration.library.path, in: state, logger)
     let dispatch = DispatchSignals(configuration.destinations.map(\.name))
     let notices = NoticeSignals(configuration.callbacks.keys)
     let ledger = try await Ledger.open(
@@ -80,7 +81,10 @@ extension Broker {
         files: BlockingThread("receipts"),
         logger: logger
       ),
-      hold: HandoffHold(before: try await ledger.note(.rebuilt)),
+      hold: HandoffHold(
+        rebuilt: try await ledger.note(.rebuilt),
+        isLifted: try await ledger.note(.resumed) != nil
+      ),
       desk: CheckDesk(
         library: library,
         ledger: ledger,
@@ -90,6 +94,25 @@ extension Broker {
       )
     )
     return try await opened.broker(lock)
+  }
+
+  /// Refuses to begin a ledger on a library that has assets: it would hand all of them off once more.
+  ///
+  /// Asked before the ledger is made. The broker that makes one finds its library empty, so what a crash
+  /// of its first imports leaves in the library is never taken for this.
+  private static func requireLedger(
+    of library: BytePath,
+    in state: StateFolder,
+    _ logger: Logger
+  ) async throws {
+    guard try !Ledger.hasTraces(in: state.path),
+      try await !AssetLibrary.isEmpty(at: library, logger: logger)
+    else { return }
+    throw ServiceError(
+      .ledgerLost,
+      "the ledger is lost: \(library.displayText) has assets, and there is no ledger in "
+        + "\(state.path.displayText); `handoff rebuild` makes it again from the library"
+    )
   }
 
   private static func receiverHost(

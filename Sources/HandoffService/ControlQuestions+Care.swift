@@ -55,6 +55,22 @@ struct CareQuestions: Sendable {
     return report
   }
 
+  /// So many orders that are held are listed; the count tells whether there are more.
+  private static let heldAtOnce = 1_000
+
+  func heldOrders() async throws -> [HeldOrderReport] {
+    try await ledger.heldOrders(limit: Self.heldAtOnce).map(HeldOrderReport.init)
+  }
+
+  /// Why an asset has no handoffs by itself after a rebuild; nil where that is not why.
+  func reasonToHold(_ identifier: LocalIdentifier) async throws -> String? {
+    if try await ledger.isHeld(identifier) { return HandoffHold.heldReason }
+    guard let asset = try await ledger.asset(identifier), hold.countsAsHandedOff(asset),
+      try await ledger.handoffs(ofAsset: identifier).isEmpty
+    else { return nil }
+    return HandoffHold.handedOffReason
+  }
+
   private func check(_ parameters: CheckParameters) async throws -> CheckReport {
     try await requireLibrary()
     if let identifier = parameters.localIdentifier {
@@ -94,9 +110,12 @@ struct CareQuestions: Sendable {
   }
 
   private func resume() async throws -> LibraryReport {
-    try await ledger.setNote(.rebuilt, nil)
+    let made = try await ledger.resumeHandoffs()
     hold.lift()
-    logger.notice("Exports from before the rebuild make automatic handoffs again")
+    logger.notice(
+      "Made the handoffs that were held since the rebuild",
+      [.detail: "\(made.count) handoffs"]
+    )
     return try await libraryReport()
   }
 

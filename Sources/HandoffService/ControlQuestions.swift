@@ -85,6 +85,7 @@ struct ControlQuestions: Sendable {
     as identifier: LocalIdentifier
   ) async throws -> String? {
     if let reason = try await lateSidecar(beside: path) { return reason }
+    if let reason = try await care.reasonToHold(identifier) { return reason }
     return try await reason(ofOriginal: path, of: identifier)
   }
 
@@ -106,6 +107,8 @@ struct ControlQuestions: Sendable {
     for (state, count) in await watcher.stateCounts {
       shown["candidates.\(state.rawValue)"] = count
     }
+    let held = try await ledger.heldOrderCount()
+    if held > 0 { shown["held_orders"] = held }
     let candidates = await watcher.explainedCandidates(
       after: parameters.candidatesAfter,
       limit: Self.candidatesAtOnce
@@ -133,6 +136,7 @@ struct ControlQuestions: Sendable {
     )
     if !candidates.isLast { report.candidatesNext = candidates.page.last?.path }
     report.originals = try await stayingOriginals()
+    report.heldOrders = try await care.heldOrders()
     report.library = try await care.libraryReport()
     return report
   }

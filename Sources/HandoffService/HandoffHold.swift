@@ -3,26 +3,62 @@ import HandoffProtocol
 import Paths
 import Synchronization
 
-/// Whether exports from before a rebuild of the ledger make automatic handoffs: not until a person says
-/// so, since nobody knows which of them were handed off already.
+/// What a rebuild of the ledger keeps from being handed off by itself: nobody knows what was handed off
+/// before it.
 final class HandoffHold: Sendable {
-  private let moment: Mutex<Timestamp?>
-
-  /// - Parameter moment: the rebuild; nil where there was none, or a person has said so.
-  init(before moment: Timestamp?) {
-    self.moment = Mutex(moment)
+  /// Whether an export may be handed off.
+  enum Verdict: Hashable, Sendable {
+    case free
+    /// It may have been handed off: its orders are written down, and a person decides.
+    case held
+    /// Its content was an asset before the rebuild: it counts as handed off for good.
+    case handedOff
   }
 
-  var before: Timestamp? { moment.withLock(\.self) }
+  static let heldReason =
+    "its handoffs are held: it may have been handed off before the ledger was rebuilt; `handoff rebuild "
+    + "--resume-handoffs` makes them"
+  static let handedOffReason =
+    "it was imported before the ledger was rebuilt and counts as handed off; `handoff send` hands it off"
 
-  func lift() { moment.withLock { $0 = nil } }
+  private let rebuilt: Timestamp?
+  private let isLifted: Mutex<Bool>
 
-  /// The export, or the content that it has, is older than the rebuild.
+  /// - Parameters:
+  ///   - rebuilt: when the ledger was made again; nil where it never was.
+  ///   - isLifted: a person has let the exports from before go.
+  init(rebuilt: Timestamp?, isLifted: Bool) {
+    self.rebuilt = rebuilt
+    self.isLifted = Mutex(isLifted)
+  }
+
+  /// Exports that are older are held; nil where none are.
+  var before: Timestamp? { isLifted.withLock(\.self) ? nil : rebuilt }
+
+  func lift() { isLifted.withLock { $0 = true } }
+
+  /// The asset is older than the rebuild, and counts as handed off.
+  func countsAsHandedOff(_ asset: Asset) -> Bool {
+    guard let rebuilt else { return false }
+    return asset.importedAt <= rebuilt
+  }
+
+  /// Judges an export that is about to be recorded.
   ///
-  /// The inode's change time decides, which nobody can set; a known content that comes again under a new
-  /// inode is as old as its import.
-  func holds(_ identity: FileIdentity, of asset: Asset) -> Bool {
-    guard let before else { return false }
-    return identity.changed / 1_000_000 <= before.milliseconds || asset.importedAt <= before
+  /// The inode's change time decides, which nobody can set. An object that was in the library before the
+  /// rebuild had a record that is lost: so its content stays in doubt also after a person has let the
+  /// exports go.
+  ///
+  /// - Parameters:
+  ///   - identity: the export's.
+  ///   - asset: with the time of its first import.
+  ///   - object: the age of the object that was there already, in nanoseconds; nil where none was.
+  /// - Returns: whether it may be handed off by itself.
+  func verdict(on identity: FileIdentity, of asset: Asset, object: Int64?) -> Verdict {
+    guard let rebuilt else { return .free }
+    if countsAsHandedOff(asset) { return .handedOff }
+    let isOld = before != nil && identity.changed / 1_000_000 <= rebuilt.milliseconds
+    let wasThere = object.map { $0 / 1_000_000 <= rebuilt.milliseconds } ?? false
+    return isOld || wasThere ? .held : .free
   }
 }

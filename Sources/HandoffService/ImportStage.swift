@@ -135,14 +135,14 @@ struct ImportStage: Sendable {
     )
     let isMember = units.package(of: export.path) != nil
     let orders = isMember ? [] : route.orders(for: [LocalIdentifier(resource.digest)])
-    let (asset, record, isHeld) = try await turns.take(resource.digest) {
+    let (asset, record) = try await turns.take(resource.digest) {
       let asset = try await AssetIntake(library: library, logger: logger)
         .asset(of: resource, facts: export.facts, seen: sighting, acceptance: acceptance)
-      let isHeld = hold.holds(export.identity, of: asset) && !orders.isEmpty
+      let verdict = hold.verdict(on: export.identity, of: asset, object: resource.formerChange)
       let record = try await ledger.recordImport(
         asset: asset,
         sighting: sighting,
-        orders: isHeld
+        orders: verdict == .handedOff
           ? []
           : orders.map { order in
             var order = order
@@ -150,9 +150,10 @@ struct ImportStage: Sendable {
             return order
           },
         sidecar: sidecar.map { ConsumedSidecar(path: $0.path, identity: $0.identity) },
-        onSupersede: export.folder.onSupersede
+        onSupersede: export.folder.onSupersede,
+        isDoubtful: verdict == .held
       )
-      return (asset, record, isHeld)
+      return (asset, record)
     }
     logger.notice(
       record.isNewAsset ? "Imported an export" : "Saw the content of an asset again",
@@ -165,9 +166,9 @@ struct ImportStage: Sendable {
     for id in record.replaced {
       if let handoff = try await ledger.handoff(id) { await results.follow(handoff) }
     }
-    if isHeld {
+    if record.isHeld {
       logger.warning(
-        "Recorded without handoffs: the export is older than the rebuild of the ledger",
+        "Recorded, and its handoffs are held: it may be older than the rebuild of the ledger",
         [.exportPath: export.path.displayText, .assetID: record.localIdentifier.text]
       )
     }

@@ -86,9 +86,9 @@ package struct LibraryCare: Sendable {
     .run(parameters)
   }
 
-  /// Lets exports from before a rebuild make automatic handoffs again.
+  /// Makes the handoffs that are held since a rebuild.
   package func resumeHandoffs() async throws {
-    try await ledger.setNote(.rebuilt, nil)
+    try await ledger.resumeHandoffs()
   }
 
   /// Gives the ledger and the lock back.

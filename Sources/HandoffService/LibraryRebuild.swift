@@ -52,13 +52,13 @@ package struct LibraryRebuild: Sendable {
     let library = try await LibraryCare.openLibrary(configuration, logger)
     try await requireUnsound(state)
     var report = RebuildReport(rebuiltAt: SystemClock.now())
-    let firstRow = try await former(state, into: &report)
+    let former = try await former(state, into: &report)
     let contents = try await library.contents()
     report.orphans = contents.orphans.count
     report.problems = contents.problems.map(\.description)
     let assets = try await judged(contents.assets, library, &report)
     let gone = try await withoutBytes(assets, library)
-    try await make(assets, gone: gone, after: firstRow, state, &report)
+    try await make(assets, gone: gone, after: former, state, &report)
     let aside = state.path.appending("ledger-before-\(report.rebuiltAt.milliseconds)")
     let replacement = LedgerReplacement(
       directory: state.path,
@@ -100,18 +100,18 @@ package struct LibraryRebuild: Sendable {
   private func former(
     _ state: StateFolder,
     into report: inout RebuildReport
-  ) async throws -> Int64 {
+  ) async throws -> FormerHandoffs {
     let unreachable = report.rebuiltAt.milliseconds / 60_000
     do {
       let reader = try await Ledger.openForReading(directory: state.path)
       let last = try await reader.lastHandoffRow()
-      report.openHandoffs = try await reader.handoffs().filter { !$0.status.isFinal }
-        .map(HandoffReport.init)
+      let open = try await reader.handoffs().filter { !$0.status.isFinal }
       try await reader.close()
-      return max(last, 0)
+      report.openHandoffs = open.map(HandoffReport.init)
+      return FormerHandoffs(last: max(last, 0), open: open)
     } catch {
       logger.info("Nothing can be read of the former ledger", [.error: "\(error)"])
-      return unreachable
+      return FormerHandoffs(last: unreachable, open: [])
     }
   }
 
@@ -174,7 +174,7 @@ package struct LibraryRebuild: Sendable {
   private func make(
     _ assets: [Asset],
     gone: [LocalIdentifier],
-    after row: Int64,
+    after former: FormerHandoffs,
     _ state: StateFolder,
     _ report: inout RebuildReport
   ) async throws {
@@ -193,12 +193,27 @@ package struct LibraryRebuild: Sendable {
     }.sorted { $0.sighting.seenAt < $1.sighting.seenAt }
     report.sightings = sightings.count
     for batch in sightings.batches(of: Self.batch) { try await ledger.replay(batch) }
-    try await ledger.beginHandoffs(after: row)
+    let carried = try await ledger.carryOver(former.open)
+    if carried < former.open.count {
+      logger.warning(
+        "Handoffs of the former ledger have no asset any more",
+        [.count: String(former.open.count - carried)]
+      )
+    }
+    try await ledger.beginHandoffs(after: former.last)
     try await ledger.setNote(.rebuilt, report.rebuiltAt)
     try await ledger.close()
   }
 
   private static let thread = BlockingThread("rebuild")
+}
+
+/// What a rebuild takes over of the former ledger's handoffs.
+private struct FormerHandoffs {
+  /// The number after which new ones begin.
+  let last: Int64
+  /// Those that had not ended.
+  let open: [Handoff]
 }
 
 extension Array {

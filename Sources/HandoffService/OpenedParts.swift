@@ -160,6 +160,7 @@ struct OpenedParts: Sendable {
       ledger: ledger,
       folders: Dictionary(configuration.dropFolders.map { ($0.path, $0) }) { first, _ in first },
       turns: turns,
+      hold: hold,
       logger: logger
     )
   }

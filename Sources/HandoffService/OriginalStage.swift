@@ -14,6 +14,7 @@ struct OriginalStage: Sendable {
   /// By configured path.
   let folders: [BytePath: DropFolderSettings]
   let turns: AssetTurns
+  let hold: HandoffHold
   let logger: Logger
 
   /// Called after each import, and again for a known export that is still there after a restart.
@@ -76,6 +77,7 @@ struct OriginalStage: Sendable {
   /// Why an original that waits is still there, in one sentence.
   func reasonToStay(_ identifier: LocalIdentifier) async throws -> String {
     let handoffs = try await ledger.handoffs(ofAsset: identifier)
+    if let reason = try await reasonToHold(identifier, handoffs) { return reason }
     let open = handoffs.filter { !$0.status.isFinal }
     if !open.isEmpty {
       return "the original stays until \(Self.list(open)) has succeeded"
@@ -97,6 +99,21 @@ struct OriginalStage: Sendable {
     return handoffs.allSatisfy { $0.status.isFinal && reached.contains($0.destination) }
   }
 
+  /// A rebuild of the ledger leaves open whether the asset was handed off; nil where it does not.
+  private func reasonToHold(
+    _ identifier: LocalIdentifier,
+    _ handoffs: [Handoff]
+  ) async throws -> String? {
+    if try await ledger.isHeld(identifier) {
+      return "the original stays: " + HandoffHold.heldReason
+    }
+    guard handoffs.isEmpty, let asset = try await ledger.asset(identifier),
+      hold.countsAsHandedOff(asset)
+    else { return nil }
+    return
+      "the original stays: nobody knows whether it was handed off before the ledger was rebuilt"
+  }
+
   private func handedOff(_ identifier: LocalIdentifier) async {
     do {
       guard let asset = try await ledger.asset(identifier), asset.status == .present else { return }
@@ -105,7 +122,8 @@ struct OriginalStage: Sendable {
       }.filter { $1.waitsWithOriginal }
       guard !waiting.isEmpty else { return }
       let handoffs = try await ledger.handoffs(ofAsset: identifier)
-      guard Self.isHandedOff(handoffs) else { return }
+      guard Self.isHandedOff(handoffs), try await reasonToHold(identifier, handoffs) == nil
+      else { return }
       for (sighting, folder) in waiting { await settle(sighting, of: asset, folder) }
     } catch {
       logger.warning(

@@ -55,17 +55,15 @@ struct PackageStage: Sendable {
       wasThereBefore: try await wasThereBefore(arrival, in: folder),
       isPackage: true
     )
-    let isHeld = try await isHeld(arrival)
     let record = try await ledger.recordPackage(
       arrival.path,
       members: arrival.localIdentifiers,
-      orders: isHeld
-        ? []
-        : route.orders(for: arrival.localIdentifiers).map { order in
-          var order = order
-          order.publishAt = route.publishAt?.inHostZone
-          return order
-        },
+      handedOff: try await handedOff(arrival),
+      orders: route.orders(for: arrival.localIdentifiers).map { order in
+        var order = order
+        order.publishAt = route.publishAt?.inHostZone
+        return order
+      },
       sidecar: sidecar.map { ConsumedSidecar(path: $0.path, identity: $0.identity) }
     )
     if !record.created.isEmpty {
@@ -77,9 +75,9 @@ struct PackageStage: Sendable {
         ]
       )
     }
-    if isHeld {
+    if record.isHeld {
       logger.warning(
-        "Recorded without requests: the package is older than the rebuild of the ledger",
+        "Recorded, and its requests are held: it may be older than the rebuild of the ledger",
         [.exportPath: arrival.path.displayText]
       )
     }
@@ -106,17 +104,16 @@ struct PackageStage: Sendable {
     return false
   }
 
-  /// One of its exports is older than a rebuild of the ledger: the whole may have been handed off before.
-  private func isHeld(_ arrival: PackageArrival) async throws -> Bool {
-    guard hold.before != nil else { return false }
+  /// Its exports that are older than a rebuild of the ledger, and count as handed off.
+  private func handedOff(_ arrival: PackageArrival) async throws -> Set<LocalIdentifier> {
+    var old: Set<LocalIdentifier> = []
     for member in arrival.members {
-      guard let asset = try await ledger.asset(member.localIdentifier) else { continue }
-      let isOld = asset.sources.contains {
-        $0.path == member.path && hold.holds($0.identity, of: asset)
-      }
-      if isOld { return true }
+      guard let asset = try await ledger.asset(member.localIdentifier),
+        hold.countsAsHandedOff(asset)
+      else { continue }
+      old.insert(member.localIdentifier)
     }
-    return false
+    return old
   }
 
   private func held(_ reason: String, upTo limit: Duration?) -> PackageOutcome {

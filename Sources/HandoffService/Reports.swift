@@ -43,12 +43,25 @@ extension LedgerCounts {
   }
 }
 
+extension HeldOrderReport {
+  init(_ held: HeldOrder) {
+    self.init(
+      held.path,
+      localIdentifiers: held.order.localIdentifiers,
+      destination: held.order.destination,
+      title: held.order.title,
+      heldAt: held.heldAt
+    )
+  }
+}
+
 extension LedgerError {
   /// What was asked for is not there, as opposed to not being allowed.
   var isAboutNothing: Bool {
     switch self {
     case .unknownAsset, .unknownHandoff, .unknownNotice: true
-    case .notLocal, .missing, .vanished, .damaged, .unusable, .cut, .keyLost, .identifierCollision,
+    case .notLocal, .missing, .vanished, .damaged, .unusable, .cut, .headLost, .keyLost,
+      .identifierCollision,
       .assetDeleted, .pinned, .leaseLost, .keyReused, .alreadySucceeded, .malformedOrder,
       .noticeNotFailed, .illegal:
       false

@@ -5,6 +5,8 @@ package struct ServiceError: Error, Hashable, Sendable, CustomStringConvertible 
     case alreadyRunning
     /// The configuration names what this build cannot do.
     case unsupported
+    /// The library has assets and the state folder has no ledger that knows them.
+    case ledgerLost
   }
 
   package let code: Code

@@ -39,16 +39,7 @@ extension Ledger {
 
   /// Writes or removes a note in `meta`.
   package func setNote(_ note: LedgerNote, _ moment: Timestamp?) async throws {
-    try await write { transaction in
-      if let moment {
-        _ = try transaction.connection.run(
-          CareQueries.setNote,
-          [.text(note.rawValue), .integer(moment.milliseconds)]
-        )
-      } else {
-        _ = try transaction.connection.run(CareQueries.clearNote, [.text(note.rawValue)])
-      }
-    }
+    try await write { transaction in try transaction.note(note, moment) }
   }
 }
 
@@ -58,11 +49,22 @@ package enum LedgerNote: String, Hashable, Sendable {
   case checkBegan = "check_began"
   /// The last whole check of the library that has ended.
   case checkEnded = "check_ended"
-  /// Exports that are older make no automatic handoff: their ledger was lost.
+  /// The ledger was lost and made again: what is older may have been handed off.
   case rebuilt = "rebuilt_at"
+  /// A person has let the exports from before the rebuild be handed off.
+  case resumed = "handoffs_resumed_at"
 }
 
 extension LedgerTransaction {
+  func note(_ note: LedgerNote, _ moment: Timestamp?) throws {
+    if let moment {
+      let values: [Value] = [.text(note.rawValue), .integer(moment.milliseconds)]
+      try connection.run(CareQueries.setNote, values)
+    } else {
+      try connection.run(CareQueries.clearNote, [.text(note.rawValue)])
+    }
+  }
+
   fileprivate func record(
     _ condition: ObjectCondition,
     of asset: Int64,

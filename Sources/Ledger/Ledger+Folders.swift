@@ -19,7 +19,22 @@ extension Ledger {
   }
 }
 
+extension LedgerTransaction {
+  /// A folder counts as seen since the earliest sighting that its files' records have.
+  func recordFirstSeen(_ sighting: Sighting) throws {
+    guard sighting.folder != Sighting.byHand else { return }
+    let name = Value.text("folder:" + sighting.folder.bytes.hexDigits)
+    try connection.run(FolderQueries.antedate, [name, .integer(sighting.seenAt.milliseconds)])
+  }
+}
+
 private enum FolderQueries {
+  static let antedate = SQL(
+    """
+    INSERT INTO meta (name, value) VALUES (?1, ?2)
+    ON CONFLICT DO UPDATE SET value = min (value, ?2)
+    """
+  )
   static let remember = SQL("INSERT OR IGNORE INTO meta (name, value) VALUES (?1, ?2)")
   static let recall = SQL("SELECT value FROM meta WHERE name = ?1")
 }

@@ -15,6 +15,8 @@ package struct ImportRecord: Hashable, Sendable {
   package let revived: Bool
   /// Handoffs of the superseded asset that have ended as cancelled, since the new one's take their place.
   package let replaced: [Handoff.ID]
+  /// Its orders were written down, and become handoffs when a person says so.
+  package let isHeld: Bool
 }
 
 /// A sidecar that an import has used up.
@@ -37,13 +39,17 @@ extension Ledger {
   /// handoffs of a superseded asset that were not sent is the folder's to say; revived content replaces
   /// none, since it hands nothing off by itself.
   ///
+  /// What is doubtful may have been handed off under a ledger that is lost. Content that is not known yet
+  /// is held then: its orders, these and later ones, wait for ``resumeHandoffs()``.
+  ///
   /// - Throws: ``LedgerError/identifierCollision(_:)`` for another content with the same identifier.
   package func recordImport(
     asset: Asset,
     sighting: Sighting,
     orders: [HandoffOrder],
     sidecar: ConsumedSidecar? = nil,
-    onSupersede policy: DropFolderSettings.OnSupersede = .hold
+    onSupersede policy: DropFolderSettings.OnSupersede = .hold,
+    isDoubtful: Bool = false
   ) async throws -> ImportRecord {
     let prepared = try orders.map { try PreparedOrder($0) }
     return try await write { transaction in
@@ -60,14 +66,20 @@ extension Ledger {
         superseded = try transaction.supersede(older, by: row, policy)
       }
       if let sidecar { try transaction.consume(sidecar, asset: row) }
+      if isDoubtful, known == nil { try transaction.markHeld(row) }
+      let isHeld = try !revived && transaction.isHeld(row)
       var created: [Handoff.ID] = []
-      if !revived {
-        for order in prepared {
-          if let id = try transaction.orderIfMissing(order) { created.append(id) }
+      for order in revived ? [] : prepared {
+        if isHeld {
+          guard try !transaction.isOrdered(row, order.order.destination) else { continue }
+          try transaction.hold(order, from: sighting.path, isNewWord: sidecar != nil)
+        } else if let id = try transaction.orderIfMissing(order) {
+          created.append(id)
         }
       }
       var replaced: [Handoff.ID] = []
-      if let older, older != row, policy == .replace, !revived {
+      // What is held takes nothing's place: it may never go.
+      if let older, older != row, policy == .replace, !revived, !isHeld {
         // A sidecar of its own is the sender's newer word on where the export goes.
         let change = try transaction.replaceHeld(of: older, by: row, inheriting: sidecar == nil)
         replaced = change.ended
@@ -79,7 +91,8 @@ extension Ledger {
         created: created,
         supersedes: superseded,
         revived: revived,
-        replaced: replaced
+        replaced: replaced,
+        isHeld: isHeld && !prepared.isEmpty
       )
     }
   }

@@ -7,6 +7,8 @@ import SQLite
 package struct PackageRecord: Hashable, Sendable {
   /// The handoffs that were missing and have been made.
   package let created: [Handoff.ID]
+  /// Its orders were written down, and become handoffs when a person says so.
+  package let isHeld: Bool
 }
 
 extension Ledger {
@@ -20,6 +22,7 @@ extension Ledger {
   /// - Parameters:
   ///   - path: the directory.
   ///   - members: its assets in their order, each once.
+  ///   - handedOff: members that count as handed off, whatever the ledger knows of them.
   ///   - orders: one for each destination; their identifiers are put in here.
   ///   - sidecar: what this uses up, if there is anything new.
   /// - Returns: what was made.
@@ -28,6 +31,7 @@ extension Ledger {
   package func recordPackage(
     _ path: BytePath,
     members: [LocalIdentifier],
+    handedOff: Set<LocalIdentifier> = [],
     orders: [HandoffOrder],
     sidecar: ConsumedSidecar? = nil
   ) async throws -> PackageRecord {
@@ -35,17 +39,27 @@ extension Ledger {
       let new = try transaction.enter(members, intoPackage: path)
       var created: [Handoff.ID] = []
       var carrier = new.first
+      var isHeld = false
       for order in orders {
-        let missing = try new.filter { try transaction.isMissing($0, at: order.destination) }
+        let missing = try new.filter {
+          try !handedOff.contains($0.identifier)
+            && transaction.isMissing($0, at: order.destination)
+        }
         guard let first = missing.first else { continue }
         if created.isEmpty { carrier = first }
         var order = order
         order.localIdentifiers = missing.map(\.identifier)
+        // One in doubt holds the whole: a package is handed off together.
+        if try missing.contains(where: { try transaction.isHeld($0.row) }) {
+          isHeld = true
+          try transaction.hold(PreparedOrder(order), from: path, isNewWord: sidecar != nil)
+          continue
+        }
         let row = try transaction.insert(PreparedOrder(order), assets: missing.map(\.row))
         created.append(row.handoffID)
       }
       if let sidecar, let carrier { try transaction.consume(sidecar, asset: carrier.row) }
-      return PackageRecord(created: created)
+      return PackageRecord(created: created, isHeld: isHeld)
     }
   }
 }

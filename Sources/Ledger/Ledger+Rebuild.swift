@@ -26,6 +26,7 @@ extension Ledger {
         guard let known = try transaction.assetKey(past.asset) else {
           throw LedgerError.unknownAsset(past.asset)
         }
+        try transaction.recordFirstSeen(past.sighting)
         let older = try transaction.see(past.sighting, asset: known.row)
         if let older, older != known.row {
           _ = try transaction.supersede(older, by: known.row, .both)

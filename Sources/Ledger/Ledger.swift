@@ -52,7 +52,7 @@ package final class Ledger: LedgerReading {
     let thread = BlockingThread("ledger-reader")
     return try await thread.run {
       let files = LedgerFiles(directory)
-      let opened = try OpenedLedger(files, logger: logger)
+      let opened = try OpenedLedger(files)
       let (keys, headFile) = (opened.keys, opened.headFile)
       let transaction = try LedgerTransaction(
         opened.connection,

@@ -18,6 +18,9 @@ package enum LedgerError: Error, Hashable, Sendable, CustomStringConvertible {
   case unusable(BytePath, detail: String)
   /// The ledger has fewer events than its head file says: its end was cut, or it is an old copy.
   case cut(BytePath, found: Int64, expected: Int64)
+  /// The ledger has events and no readable head file: it may be an old copy, and what came after the copy
+  /// would be handed off once more.
+  case headLost(BytePath)
   /// There are handoffs, but the key of their state tokens is gone or has another size.
   case keyLost(BytePath)
   /// Two contents with the same local identifier.
@@ -50,12 +53,16 @@ package enum LedgerError: Error, Hashable, Sendable, CustomStringConvertible {
         + "sound; use a local disk"
     case .missing(let path): "\(path): there is no ledger"
     case .vanished(let path):
-      "\(path): the ledger is missing or empty, but its key or head is there; restore a backup"
+      "\(path): the ledger is missing or empty, but its key or head is there; `handoff rebuild` "
+        + "makes it again from the library"
     case .damaged(let path, let detail): "\(path): the ledger is damaged: \(detail)"
     case .unusable(let path, let detail): "\(path): \(detail)"
     case .cut(let path, let found, let expected):
       "\(path): the ledger ends at event \(found), but there were \(expected): its end was cut or "
         + "it is an old copy"
+    case .headLost(let path):
+      "\(path): the ledger is there without its head file, so it may be an old copy; "
+        + "`handoff rebuild` makes it again from the library"
     case .keyLost(let path): "\(path): the key of the ledger's state tokens is lost"
     case .identifierCollision(let identifier): "\(identifier) already names another content"
     case .unknownAsset(let identifier): "\(identifier): no such asset"

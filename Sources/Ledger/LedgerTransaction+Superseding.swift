@@ -28,11 +28,16 @@ extension LedgerTransaction {
       Event(at: now, kind: "superseded", asset: older, detail: name.map { "by \($0)" })
     )
     switch policy {
-    case .hold, .replace: try touchRows(Self.hold, [.integer(older)])
+    case .hold, .replace: try holdAsSuperseded(older)
     case .both: break
     }
     try touchRows(Self.letGo, [.integer(newer), .integer(now)])
     return try identifier(ofAsset: older)
+  }
+
+  /// Has the open handoffs of a superseded asset wait for a person.
+  func holdAsSuperseded(_ asset: Int64) throws {
+    try touchRows(Self.hold, [.integer(asset)])
   }
 
   /// Ends, as cancelled, the automatic handoffs of a superseded asset that were not sent.

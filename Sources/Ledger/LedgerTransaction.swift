@@ -97,6 +97,11 @@ final class LedgerTransaction {
     return (counters.lastHandoff, try TokenMint.digest(of: text))
   }
 
+  /// The digest of the token that a row gets which keeps its number from another ledger.
+  func tokenDigest(row: Int64, random: [UInt8]) throws -> [UInt8] {
+    try TokenMint.digest(of: mint.text(row: row, random: random))
+  }
+
   private static let readHead = SQL("SELECT seq, mac FROM events ORDER BY seq DESC LIMIT 1")
   private static let readLastHandoff = SQL(
     "SELECT seq FROM sqlite_sequence WHERE name = 'handoffs'"

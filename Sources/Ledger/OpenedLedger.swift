@@ -1,4 +1,3 @@
-import HandoffLog
 import HandoffProtocol
 import LinuxSystem
 import SQLite
@@ -14,7 +13,7 @@ struct OpenedLedger {
 
   /// In this order, so that a crash at any point leaves what the next start can take up, and nothing
   /// is created where a check says no.
-  init(_ files: LedgerFiles, logger: Logger) throws {
+  init(_ files: LedgerFiles) throws {
     try files.checkFileSystem()
     try files.checkNothingVanished()
     let isNew = try files.size(of: files.database) ?? 0 == 0
@@ -32,7 +31,7 @@ struct OpenedLedger {
     } catch let error as SQLiteError where error.isDamage {
       throw LedgerError.damaged(files.database, detail: error.message)
     }
-    try Self.check(known, against: connection, files, logger)
+    try Self.check(known, against: connection, files)
     headFile = try HeadFile(files.head)
     if known == nil {
       try headFile.write(try Self.lastEvent(connection) ?? .start)
@@ -55,13 +54,11 @@ struct OpenedLedger {
   private static func check(
     _ known: ChainHead?,
     against connection: Connection,
-    _ files: LedgerFiles,
-    _ logger: Logger
+    _ files: LedgerFiles
   ) throws {
     guard let known else {
-      if try lastEvent(connection) != nil {
-        logger.error("the ledger's head file is missing or unreadable and is made anew")
-      }
+      // A crash between a new ledger and its first head file leaves one without events.
+      if try lastEvent(connection) != nil { throw LedgerError.headLost(files.head) }
       return
     }
     let last = try lastEvent(connection) ?? .start

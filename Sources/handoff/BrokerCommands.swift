@@ -40,6 +40,12 @@ extension Command {
       }
     )
     Terminal.table(
+      ["HELD SINCE THE REBUILD", "DESTINATION", "TITLE"],
+      report.heldOrders.map {
+        [BytePath($0.path).displayText, $0.destination.text, BytePath($0.title ?? "").displayText]
+      }
+    )
+    Terminal.table(
       ["FOLDER", "MODE", "WATCHES", "CANDIDATES", "NOTE"],
       report.folders.map {
         [

@@ -57,7 +57,7 @@ extension Command {
     options: [
       Option("verify", nil, "read every object again"),
       Option("force", nil, "replace a ledger that is sound, and forget its handoffs"),
-      Option("resume-handoffs", nil, "let exports from before the rebuild be handed off again"),
+      Option("resume-handoffs", nil, "make the handoffs that are held since the rebuild"),
     ]
   ) { arguments in
     let configuration = try ConfigurationFile.load(arguments)
@@ -102,7 +102,7 @@ extension Command {
       }
     )
     Terminal.error(
-      "exports from before \(report.rebuiltAt.rfc3339) make no automatic handoff until "
+      "handoffs of other exports from before \(report.rebuiltAt.rfc3339) are held until "
         + "`handoff rebuild --resume-handoffs`"
     )
   }
@@ -119,7 +119,7 @@ extension Command {
     case .here(let care):
       try await CareConnection.here(care) { try await care.resumeHandoffs() }
     }
-    Terminal.error("exports from before the rebuild make automatic handoffs again")
+    Terminal.error("the handoffs that were held since the rebuild are made")
     return .done
   }
 

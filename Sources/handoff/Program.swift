@@ -27,6 +27,7 @@ enum Program {
     switch error.code {
     case .alreadyRunning: .unavailable
     case .unsupported: .usage
+    case .ledgerLost: .failed
     }
   }
 

@@ -12,10 +12,12 @@ extension Scene {
   /// A broker with one receiver that appends to a file for each handoff it gets.
   static func withReceiver(
     library settings: String = "",
+    folder: String = "",
     starting: Bool = true,
     _ body: nonisolated(nonsending) (Scene) async throws -> Void
   ) async throws {
     var configuration = Scene.configuration(
+      folder: folder,
       handoff: ["script"],
       destinations: """
         [destination.script]
@@ -119,6 +121,26 @@ extension Scene {
     guard try FileStatus.of(path) != nil else { return 0 }
     return try FileDescriptor.open(path, O_RDONLY).readAll(limit: 1 << 20)
       .count { $0 == UInt8(ascii: "\n") }
+  }
+
+  /// Takes the ledger of a broker that has ended away, and makes it again.
+  func loseLedger() async throws {
+    for name in ["ledger.db", "ledger.key", "ledger.head"] {
+      try #require(unlink(ledger.parent.appending(BytePath(name)).nulTerminated) == 0)
+    }
+    try #require(try await broker.command(["rebuild"]).code == 0)
+  }
+
+  /// Drops a video, and waits until its path is an asset's.
+  func seen(_ number: UInt64, as name: BytePath) async throws {
+    try write(try await Scene.video(number), to: name)
+    let path = exports.appending(name).lossyText
+    _ = try await broker.wait("assets") { $0.elements.contains { $0.names(path) } }
+  }
+
+  /// The orders that are held, as `status` lists them.
+  func held() async throws -> [JSONValue] {
+    try await ask("status").document["held_orders"]?.elements ?? []
   }
 
   func sql(_ statement: String) async throws {

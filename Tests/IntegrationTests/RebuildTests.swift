@@ -44,7 +44,8 @@ struct RebuildTests {
 
       #expect(try await scene.broker.command(["rebuild", "--resume-handoffs"]).code == 0)
       try DurableFile.rename(waiting, to: scene.exports.appending("waited.mp4"))
-      _ = try await scene.broker.wait("handoffs") { $0.elements.count == 2 }
+      // The new one, the unknown one that was held, and the one that waited.
+      _ = try await scene.broker.wait("handoffs") { $0.elements.count == 3 }
       #expect(try await scene.broker.command(["fsck"]).code == 0)
       #expect(try await scene.broker.command(["rebuild"]).code == 75, "while the broker runs")
     }
@@ -102,7 +103,20 @@ struct RebuildTests {
       let former = BytePath(try #require(report["former_ledger"]?.text))
       let names = try Directory.entries(of: former).map(\.name.lossyText).sorted()
       #expect(Set(names).isSuperset(of: ["ledger.db", "ledger.head", "ledger.key"]))
-      #expect(try await scene.ask("handoffs").document.elements.isEmpty)
+      let carried = try #require(try await scene.ask("handoffs").document.elements.first)
+      #expect(carried["id"] == sent.elements.first?["id"])
+      #expect(carried["status"]?.text == "outcome_unknown")
+      // It stands in `status` and is a person's to decide.
+      try await scene.broker.start()
+      let id = try #require(carried["id"]?.text)
+      let needsPerson = try await scene.ask("status").document["needs_person"]?.elements
+      #expect(needsPerson?.map { $0["id"]?.text } == [id])
+      #expect(try await scene.broker.command(["cancel", BytePath(id)]).code == 0)
+      // The numbers go on after the former ones.
+      let next = try await scene.broker.json("send", identifier, "--to", "script", "--again")
+      #expect(
+        Int(next.elements.first?["id"]?.text?.dropFirst() ?? "") == (Int(id.dropFirst()) ?? 0) + 1
+      )
     }
   }
 

@@ -56,7 +56,8 @@ struct LedgerFixture: Sendable {
     folder: BytePath = "/exports",
     to destinations: [DestinationName] = [],
     onSupersede: DropFolderSettings.OnSupersede = .hold,
-    sidecar: ConsumedSidecar? = nil
+    sidecar: ConsumedSidecar? = nil,
+    isDoubtful: Bool = false
   ) async throws -> ImportRecord {
     let asset = try sampleAsset(number, at: time.now)
     let orders = destinations.map {
@@ -76,7 +77,8 @@ struct LedgerFixture: Sendable {
       ),
       orders: orders,
       sidecar: sidecar,
-      onSupersede: onSupersede
+      onSupersede: onSupersede,
+      isDoubtful: isDoubtful
     )
   }
 

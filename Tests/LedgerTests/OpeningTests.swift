@@ -171,18 +171,37 @@ struct OpeningTests {
     }
   }
 
-  @Test("A missing head file is made anew, and said")
-  func headMissing() async throws {
+  @Test(
+    "A ledger without a readable head file may be an old copy, and is refused",
+    arguments: [true, false]
+  )
+  func headMissing(isEmptied: Bool) async throws {
     try await withTemporaryDirectory(inMemory: true) { directory in
       let fixture = try await LedgerFixture.open(directory)
       try await fixture.add(1)
       try await fixture.ledger.close()
-      try #require(unlink(directory.appending("ledger.head").nulTerminated) == 0)
-      let records = Captured<LogRecord>()
-      let again = try await LedgerFixture.open(directory, logger: Logger(sink: records.append))
-      #expect(records.all.contains { $0.level == .error })
+      let head = directory.appending("ledger.head")
+      try #require(unlink(head.nulTerminated) == 0)
+      if isEmptied { _ = try FileDescriptor.open(head, O_WRONLY | O_CREAT) }
+      for _ in 0..<2 {
+        await #expect(throws: LedgerError.headLost(head)) {
+          try await LedgerFixture.open(directory)
+        }
+      }
+    }
+  }
+
+  @Test("A crash before the first head file leaves a ledger that begins")
+  func headNotYetMade() async throws {
+    try await withTemporaryDirectory(inMemory: true) { directory in
+      try await LedgerFixture.open(directory).ledger.close()
+      let head = directory.appending("ledger.head")
+      try #require(unlink(head.nulTerminated) == 0)
+      let again = try await LedgerFixture.open(directory)
+      try await again.add(1)
       #expect(try await again.ledger.verifyChain() == .intact(events: 1))
       try await again.ledger.close()
+      #expect(access(head.nulTerminated, F_OK) == 0)
     }
   }
 }
