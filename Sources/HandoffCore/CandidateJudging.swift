@@ -11,8 +11,7 @@ extension Candidate {
     at moment: SettleTracker.Moment
   ) {
     if case .misnamed = stage {
-      if case .listed(let listed) = observation { identity = listed }
-      return
+      return takeBeside(observation, at: moment)
     }
     switch observation {
     case .changed(let closed):
@@ -43,6 +42,22 @@ extension Candidate {
       enter(.irregular(reason), wake: nil, at: moment)
     case .vanished:
       isGone = isInFlight
+    }
+  }
+
+  /// Of a file that is no export only the last change is kept, for what it lies beside.
+  private mutating func takeBeside(
+    _ observation: CandidateObservation,
+    at moment: SettleTracker.Moment
+  ) {
+    switch observation {
+    case .listed(let listed):
+      if let identity, identity != listed { lastEvent = moment.elapsed }
+      identity = listed
+    case .changed, .renamed, .attributes:
+      lastEvent = moment.elapsed
+    case .irregular, .vanished:
+      return
     }
   }
 
