@@ -32,6 +32,9 @@ extension ExportExaminer {
 
   /// A marker counts for the content that was there when it came, so one that is older than the content
   /// belongs to an earlier export of the name.
+  ///
+  /// A change of the export's mode or name cannot be told from one of its content: the marker has to be
+  /// renewed then.
   private func marker(
     _ path: BytePath,
     _ export: FileIdentity,
@@ -44,10 +47,11 @@ extension ExportExaminer {
     guard status.kind == .regular else {
       return .missing("\(name.displayText) is not a regular file")
     }
-    // The last write was not later than either of its times; one of them may be set to any moment.
-    guard status.changed >= min(export.modified, export.changed) else {
+    // By change times, which nobody can set: content that comes with an old modification time is new.
+    guard status.changed >= export.changed else {
       return .missing(
-        "\(name.displayText) is older than the export: it counts once it is written anew"
+        "\(name.displayText) is older than the last change of the export's content, name or mode: "
+          + "it counts once it is written anew"
       )
     }
     return .present("\(name.displayText) lies beside it")

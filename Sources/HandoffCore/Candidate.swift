@@ -65,6 +65,10 @@ struct Candidate: Sendable {
   var lastEventTime: Timestamp
   /// The last event said that the writer has let go.
   var isClosed = false
+  /// An event told of the last change; where none did, as in polled places, looks have to show the quiet.
+  var isWatched = false
+  /// An event came after ``identity`` was found, so that another one is no surprise.
+  var isIdentityOld = false
   /// Something happened while it was examined or imported.
   var isDirty = false
   /// It went away while it was examined or imported, and has not come back.

@@ -11,26 +11,29 @@ extension Candidate {
     at moment: SettleTracker.Moment
   ) {
     if case .misnamed = stage {
-      if case .listed(let listed) = observation { identity = listed }
-      return
+      return takeBeside(observation, at: moment)
     }
     switch observation {
     case .changed(let closed):
       isClosed = closed
       origin.take(closed: closed)
-      happened(rules, at: moment)
+      wasTold(rules, at: moment)
     case .renamed(let closedSince):
       isClosed = true
       origin = closedSince ? .renamedAndClosed : .renamed
-      happened(rules, at: moment)
+      wasTold(rules, at: moment)
     case .attributes:
-      happened(rules, at: moment)
+      wasTold(rules, at: moment)
     case .listed(let listed):
-      defer { identity = listed }
+      defer {
+        identity = listed
+        isIdentityOld = false
+      }
       if case .irregular = stage { return happened(rules, at: moment) }
       if let identity, identity != listed {
         // It has changed and no event was seen: nor would a rename have been.
         if !identity.hasSameContent(as: listed) { origin = .listed }
+        isWatched = false
         happened(rules, at: moment)
       }
     case .irregular(let reason):
@@ -40,6 +43,31 @@ extension Candidate {
     case .vanished:
       isGone = isInFlight
     }
+  }
+
+  /// Of a file that is no export only the last change is kept, for what it lies beside.
+  private mutating func takeBeside(
+    _ observation: CandidateObservation,
+    at moment: SettleTracker.Moment
+  ) {
+    switch observation {
+    case .listed(let listed):
+      if let identity, identity != listed { lastEvent = moment.elapsed }
+      identity = listed
+    case .changed, .renamed, .attributes:
+      lastEvent = moment.elapsed
+    case .irregular, .vanished:
+      return
+    }
+  }
+
+  private mutating func wasTold(
+    _ rules: SettleTracker.Rules,
+    at moment: SettleTracker.Moment
+  ) {
+    isWatched = true
+    isIdentityOld = true
+    happened(rules, at: moment)
   }
 
   private mutating func happened(
@@ -92,9 +120,7 @@ extension Candidate {
     _ rules: SettleTracker.Rules,
     at moment: SettleTracker.Moment
   ) {
-    // It changed without an event since it was refused.
-    if let identity, identity != found { wasRefused = false }
-    identity = found
+    noteUntoldChange(found, at: moment)
     let isProvable = verdict.judgement == .complete
     let standing = standing(beside, found, isProvable: isProvable, rules)
     let checks = checks() + [writerEvidence(proof)] + verdict.evidence
@@ -158,15 +184,9 @@ extension Candidate {
       return hold(.unproven(reason), wake: moment.elapsed + besideWait(rules), at: moment)
     }
     let isProvable = verdict.judgement == .complete || standing.isEnough
-    var wake: Duration
-    var stage: Stage
-    switch proof {
-    case .lease:
-      wake = isProvable ? moment.elapsed : lastEvent + max(rules.quiet, rules.longQuiet)
-      stage = .confirming("the format declares no end: a longer quiet is waited for")
-    case .looks:
-      wake = first + rules.pause(isProvable: isProvable)
-      stage = .confirming("no lease can be had: two equal looks are waited for")
+    var (wake, stage) = confirmation(proof, first, isProvable: isProvable, rules, at: moment)
+    if let quiet = ownQuiet(found, isProvable: isProvable, rules, at: moment), quiet > wake {
+      wake = quiet
     }
     if case .replaced(let reason, let pause) = standing, first + pause > wake {
       wake = first + pause

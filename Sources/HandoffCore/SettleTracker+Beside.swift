@@ -11,8 +11,8 @@ extension SettleTracker {
 
   struct ScratchName: Sendable {
     let path: BytePath
-    /// Bytes, when it was listed.
-    let size: Int64
+    /// As it was listed last under that name.
+    let identity: FileIdentity
   }
 
   /// How much of its `sidecar_wait` an export has left, which counts from its last event; zero or less
@@ -98,7 +98,7 @@ extension SettleTracker {
       folders[candidate.folder].rules.proof == .rename, let identity = candidate.identity
     else { return }
     let key = ScratchKey(device: identity.device, inode: identity.inode)
-    scratchNames[key] = ScratchName(path: path, size: identity.size)
+    scratchNames[key] = ScratchName(path: path, identity: identity)
   }
 
   mutating func forgetScratchName(_ path: BytePath, _ candidate: Candidate) {
@@ -107,13 +107,13 @@ extension SettleTracker {
     if scratchNames[key]?.path == path { scratchNames.removeValue(forKey: key) }
   }
 
-  /// The inode was listed under a temporary name before.
+  /// The inode was listed under a temporary name before, with the content that it has now.
   ///
-  /// An inode number that was free for a moment
-  /// may be another file's by now, which then has its first bytes still to come.
+  /// An inode number that was free for a moment may be another file's by now, which then has its first
+  /// bytes still to come: the number alone shows no rename, nor does a file that has only grown.
   func wasRenamed(_ identity: FileIdentity) -> Bool {
     let key = ScratchKey(device: identity.device, inode: identity.inode)
-    return scratchNames[key].map { identity.size >= $0.size } ?? false
+    return scratchNames[key]?.identity.hasSameContent(as: identity) ?? false
   }
 }
 

@@ -18,7 +18,7 @@ extension SettleTracker {
     _ candidate: Candidate,
     at moment: Moment
   ) -> UnitHold? {
-    if let hold = unfinishedHold(path, candidate) { return hold }
+    if let hold = unfinishedHold(path, candidate, at: moment) { return hold }
     if let hold = preferenceHold(path, candidate, at: moment) { return hold }
     return packageHold(path, candidate, at: moment)
   }
@@ -45,25 +45,51 @@ extension SettleTracker {
 
   // MARK: Files that lie beside what is unfinished
 
-  private func unfinishedHold(_ path: BytePath, _ candidate: Candidate) -> UnitHold? {
-    for (suffix, title) in folders[candidate.folder].rules.names.unfinished {
+  /// What lies beside an export may be left over: `give_up` after the last change of the two, the
+  /// export is refused.
+  private func unfinishedHold(
+    _ path: BytePath,
+    _ candidate: Candidate,
+    at moment: Moment
+  ) -> UnitHold? {
+    let rules = folders[candidate.folder].rules
+    for (suffix, title) in rules.names.unfinished {
       let side = path.addingSuffix(suffix)
-      guard candidates[side] != nil else { continue }
+      guard let other = candidates[side] else { continue }
+      let end = max(candidate.lastEvent, other.lastEvent) + rules.giveUp
+      let isOver = end <= moment.elapsed
       let reason = "\(title) has not finished it: \(side.lastComponent) lies beside it"
       return UnitHold(
-        state: .incomplete,
+        state: isOver ? .refused : .incomplete,
         reason: reason,
+        wake: end,
         evidence: Evidence(.noWriter, passed: false, reason)
       )
     }
     return nil
   }
 
+  /// Something lies beside an export that says that it is unfinished, or has changed there: one that was
+  /// refused for it is judged again.
+  mutating func noteUnfinished(
+    _ path: BytePath,
+    in folder: Int,
+    _ observation: CandidateObservation
+  ) {
+    if case .listed(let identity) = observation, candidates[path]?.identity == identity { return }
+    releaseUnfinished(path, folders[folder].rules)
+  }
+
   private mutating func releaseUnfinished(_ path: BytePath, _ rules: Rules) {
     for (suffix, _) in rules.names.unfinished {
       let ending = Array(suffix.utf8)
       guard path.bytes.suffix(ending.count).elementsEqual(ending) else { continue }
-      release(BytePath(path.bytes.dropLast(ending.count)))
+      update(BytePath(path.bytes.dropLast(ending.count))) { candidate in
+        switch candidate.stage {
+        case .postponed(.incomplete, _), .refused: candidate.wake = .zero
+        default: return
+        }
+      }
     }
   }
 }
@@ -73,6 +99,7 @@ extension Candidate {
   mutating func hold(
     _ hold: UnitHold,
     _ finding: CandidateFinding,
+    _ rules: SettleTracker.Rules,
     at moment: SettleTracker.Moment
   ) {
     guard case .importing = stage, case .judged(let verdict, let identity, _, _) = finding
@@ -83,6 +110,7 @@ extension Candidate {
       look = Look(identity: identity, verdict: verdict, at: moment.elapsed)
     }
     record(evidence + [hold.evidence], at: moment.time)
+    if hold.state == .refused { return refuse(hold.reason, rules, at: moment) }
     enter(.postponed(hold.state, hold.reason), wake: hold.wake, at: moment)
   }
 

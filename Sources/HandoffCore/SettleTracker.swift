@@ -83,6 +83,7 @@ package struct SettleTracker: Sendable {
     at moment: Moment
   ) {
     noteBeside(path, observation, at: moment)
+    noteUnfinished(path, in: folder, observation)
     if let export = TemporaryNames.export(ofSidecar: path) { reconsiderPackage(export) }
     if case .vanished = observation { return vanished(path) }
     if case .listed(let identity) = observation, candidates[path] == nil,
@@ -253,7 +254,7 @@ package struct SettleTracker: Sendable {
       let hold = unitHold(path, candidate, at: moment)
       update(path) { candidate in
         candidate.take(finding, rules, at: moment)
-        if let hold { candidate.hold(hold, finding, at: moment) }
+        if let hold { candidate.hold(hold, finding, rules, at: moment) }
       }
     }
     guard case .importing = candidates[path]?.stage else { return .wait }

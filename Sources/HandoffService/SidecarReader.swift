@@ -35,9 +35,24 @@ struct SidecarReader: Sendable {
   func read(for export: BytePath, in folder: DropFolderSettings) async throws -> Reading {
     let path = export.addingSuffix(Sidecar.suffix)
     let loaded = try await files.run { () throws(SystemError) in try load(path) }
-    guard let loaded else { return .none }
-    guard let (bytes, identity) = loaded.content else { return .stillWritten }
+    switch loaded {
+    case nil: return .none
+    case .written: return .stillWritten
+    case .symbolicLink: throw Self.invalid(path, "a symbolic link, which is never followed")
+    case .content(let bytes, let identity):
+      return try await reading(bytes, identity, path, folder)
+    }
+  }
+
+  private func reading(
+    _ bytes: [UInt8],
+    _ identity: FileIdentity,
+    _ path: BytePath,
+    _ folder: DropFolderSettings
+  ) async throws -> Reading {
     guard try await !ledger.sidecarIsConsumed(path, identity: identity) else { return .none }
+    // Created first and written later: it must not count as a box that is not ticked.
+    guard !bytes.isEmpty else { throw Self.invalid(path, "it is empty: still to be written") }
     let sidecar = try Sidecar.decode(bytes: bytes, file: path, folder: folder, callbacks: callbacks)
     return .found(Found(sidecar: sidecar, path: path, identity: identity))
   }
@@ -46,33 +61,41 @@ struct SidecarReader: Sendable {
   func isUnread(besides export: BytePath) async throws -> Bool {
     let path = export.addingSuffix(Sidecar.suffix)
     let loaded = try await files.run { () throws(SystemError) in try load(path) }
-    guard let loaded else { return false }
-    guard let (_, identity) = loaded.content else { return true }
-    return try await !ledger.sidecarIsConsumed(path, identity: identity)
+    switch loaded {
+    case nil: return false
+    case .written, .symbolicLink: return true
+    case .content(_, let identity):
+      return try await !ledger.sidecarIsConsumed(path, identity: identity)
+    }
   }
 
-  private struct Loaded: Sendable {
-    /// Nil while it is written.
-    let content: ([UInt8], FileIdentity)?
+  private enum Loaded: Sendable {
+    case written
+    case symbolicLink
+    case content([UInt8], FileIdentity)
+  }
+
+  private static func invalid(_ path: BytePath, _ text: String) -> ConfigurationError {
+    ConfigurationError(problems: [
+      ConfigurationProblem(file: path, line: 1, column: 1, text: text)
+    ])
   }
 
   private func load(_ path: BytePath) throws(SystemError) -> Loaded? {
-    guard let file = try open(path) else { return nil }
+    let file: FileDescriptor
+    do {
+      file = try FileDescriptor.open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW)
+    } catch {
+      if [ENOENT, ENAMETOOLONG].contains(error.errno) { return nil }
+      if error.errno == ELOOP { return .symbolicLink }
+      throw error
+    }
     let status = try file.status()
     guard status.kind == .regular else { return nil }
     let lease = leases.attempt(file)
-    if case .openForWriting = lease { return Loaded(content: nil) }
+    if case .openForWriting = lease { return .written }
     let bytes = try file.readAll(limit: Sidecar.maximumSize)
-    if case .held(let lease) = lease, lease.isBroken { return Loaded(content: nil) }
-    return Loaded(content: (bytes, status.identity))
-  }
-
-  private func open(_ path: BytePath) throws(SystemError) -> FileDescriptor? {
-    do {
-      return try FileDescriptor.open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW)
-    } catch {
-      if [ENOENT, ENAMETOOLONG].contains(error.errno) { return nil }
-      throw error
-    }
+    if case .held(let lease) = lease, lease.isBroken { return .written }
+    return .content(bytes, status.identity)
   }
 }

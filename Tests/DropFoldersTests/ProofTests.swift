@@ -88,7 +88,8 @@ struct ProofTests {
       try await Self.tick(run)
       try run.files.write("UNPROVABLE again WHOLE", to: "a.ts")
       let held = try await run.line {
-        $0["state"] == "waiting_proof" && $0["reason"]?.contains("older than the export") == true
+        $0["state"] == "waiting_proof"
+          && $0["reason"]?.contains("older than the last change") == true
       }
       #expect(held != nil)
       try run.files.write("", to: "a.ts.done")
@@ -97,6 +98,32 @@ struct ProofTests {
         return run.imports["a.ts"] == 2 ? true : nil
       }
       #expect(run.imports == ["a.ts": 2])
+    }
+  }
+
+  @Test("a marker from before does not count for content that comes with an old date")
+  func markerOfOldContent() async throws {
+    try await WatchRun.with(["quiet=50", "proof=marker"]) { run in
+      let old = run.outside("old.ts")
+      try DropFiles(folder: old.parent).write("UNPROVABLE old WHOLE", to: "old.ts")
+      #expect(await shell("touch -d 2020-01-01 '\(old.lossyText)'") == 0)
+      try run.files.write("UNPROVABLE WHOLE", to: "v.ts")
+      try run.files.write("", to: "v.ts.done")
+      #expect(try await run.reaches("imported", "v.ts"))
+      try await Self.tick(run)
+      let name = run.drop.appending("v.ts").lossyText
+      #expect(await shell("cp -p '\(old.lossyText)' '\(name)'") == 0)
+      let held = try await run.line {
+        $0["state"] == "waiting_proof" && $0["reason"]?.contains("older than the last") == true
+      }
+      #expect(held != nil)
+      #expect(run.imports == ["v.ts": 1])
+      try run.files.write("", to: "v.ts.done")
+      let again = try await poll { () -> Bool? in
+        _ = try await run.line(within: .milliseconds(10)) { $0["state"] == "none" }
+        return run.imports["v.ts"] == 2 ? true : nil
+      }
+      #expect(again == true)
     }
   }
 

@@ -171,7 +171,7 @@ struct PackageTests {
   func known() {
     var bench = bench()
     bench.observe("job/a.mp4", .listed(TrackerBench.identity(1)))
-    bench.observe("job/b.mp4", .listed(TrackerBench.identity(2)))
+    bench.observe("job/b.mp4", .listed(TrackerBench.identity(1)))
     bench.tracker.sweep([0: (round: 1, unlisted: [])])
     bench.now = .seconds(1)
     #expect(bench.due() == ["a.mp4", "b.mp4"])

@@ -97,13 +97,34 @@ struct SettleTrackerProofTests {
   @Test("where there are no events, the inode under its temporary name shows the rename")
   func polledRename() {
     var bench = TrackerBench(quiet: .zero) { $0.proof = .rename }
-    bench.observe("a.ts.part", .listed(TrackerBench.identity(3, inode: 7)), round: 1)
-    bench.observe("a.ts", .listed(TrackerBench.identity(4, inode: 7)), round: 2)
+    let part = FileIdentity(device: 1, inode: 7, size: 4, modified: 4, changed: 4)
+    let renamed = FileIdentity(device: 1, inode: 7, size: 4, modified: 4, changed: 5)
+    bench.observe("a.ts.part", .listed(part), round: 1)
+    bench.observe("a.ts", .listed(renamed), round: 2)
     bench.observe("b.ts", .listed(TrackerBench.identity(4, inode: 8)), round: 2)
     _ = bench.dueNext()
-    #expect(bench.judged("a.ts", .notProvable, version: 4) == .importNow)
+    let verdict = TrackerBench.verdict(.notProvable)
+    #expect(bench.examined("a.ts", .judged(verdict, renamed, .lease)) == .importNow)
     #expect(bench.judged("b.ts", .notProvable, version: 4) == .wait)
     #expect(bench.state("b.ts") == .waitingProof)
+  }
+
+  @Test(
+    "Case 4: the inode number of a temporary file shows no rename of what has other content",
+    arguments: [Int64(0), 3, 4],
+    [Int64(2), 9]
+  )
+  func reusedInode(size: Int64, modified: Int64) {
+    var bench = TrackerBench(quiet: .zero) { $0.proof = .rename }
+    let lock = FileIdentity(device: 1, inode: 7, size: size, modified: 2, changed: 2)
+    let half = FileIdentity(device: 1, inode: 7, size: 5, modified: modified, changed: 9)
+    bench.observe("x.lock", .listed(lock), round: 1)
+    // The lock is gone, and its inode is another file's, before the next listing.
+    bench.observe("y.ts", .listed(half), round: 2)
+    _ = bench.dueNext()
+    let verdict = TrackerBench.verdict(.notProvable)
+    #expect(bench.examined("y.ts", .judged(verdict, half, .lease)) == .wait)
+    #expect(bench.state("y.ts") == .waitingProof)
   }
 
   @Test(

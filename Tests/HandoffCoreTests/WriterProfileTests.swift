@@ -1,4 +1,5 @@
 import HandoffCore
+import HandoffProtocol
 import Paths
 import Testing
 
@@ -112,8 +113,43 @@ struct WriterProfileTests {
     #expect(bench.state("a.mp4") == .incomplete)
     let reason = bench.tracker.report(for: TrackerBench.path("a.mp4"))?.reason
     #expect(reason == "aria2 has not finished it: a.mp4.aria2 lies beside it")
-    bench.now = .seconds(3600)
+    bench.now = .seconds(599)
     #expect(bench.due() == [])
+    bench.observe("a.mp4.aria2", .vanished)
+    #expect(bench.due() == ["a.mp4"])
+    #expect(bench.judged("a.mp4", .complete) == .importNow)
+  }
+
+  @Test("a control file that is left over refuses its export, until one of the two changes")
+  func leftControlFile() {
+    var bench = TrackerBench(quiet: .zero, giveUp: .seconds(2))
+    bench.observe("a.mp4.aria2", .listed(TrackerBench.identity(1)))
+    bench.observe("a.mp4", .changed(closed: true))
+    #expect(bench.due() == ["a.mp4"])
+    #expect(bench.judged("a.mp4", .complete) == .wait)
+    #expect(bench.report("a.mp4")?.until == bench.moment.time.advanced(by: .seconds(2)))
+    // Its download goes on: the wait begins anew.
+    bench.now = .seconds(1)
+    bench.observe("a.mp4.aria2", .listed(TrackerBench.identity(2)), round: 2)
+    #expect(bench.due() == ["a.mp4"])
+    #expect(bench.judged("a.mp4", .complete) == .wait)
+    #expect(bench.dueNext() == ["a.mp4"])
+    #expect(bench.now == .seconds(3))
+    #expect(bench.judged("a.mp4", .complete) == .wait)
+    #expect(bench.state("a.mp4") == .refused)
+    #expect(
+      bench.report("a.mp4")?.reason == "aria2 has not finished it: a.mp4.aria2 lies beside it"
+    )
+    bench.observe("a.mp4.aria2", .listed(TrackerBench.identity(2)), round: 3)
+    #expect(bench.due() == [])
+    bench.observe("a.mp4.aria2", .changed(closed: true))
+    #expect(bench.due() == ["a.mp4"])
+    #expect(bench.judged("a.mp4", .complete) == .wait)
+    #expect(bench.state("a.mp4") == .incomplete)
+    bench.now = .seconds(5)
+    #expect(bench.due() == ["a.mp4"])
+    #expect(bench.judged("a.mp4", .complete) == .wait)
+    #expect(bench.state("a.mp4") == .refused)
     bench.observe("a.mp4.aria2", .vanished)
     #expect(bench.due() == ["a.mp4"])
     #expect(bench.judged("a.mp4", .complete) == .importNow)

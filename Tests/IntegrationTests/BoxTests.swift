@@ -79,6 +79,33 @@ struct BoxTests {
   }
 
   @Test(
+    "a sidecar that is a symbolic link, or still empty, holds its export with the reason",
+    .timeLimit(.minutes(1))
+  )
+  func unfitSidecars() async throws {
+    try await withBox(exit: 0) { scene in
+      let link = scene.exports.appending("link.mp4.handoff.toml")
+      try checked("symlink", link) { symlink("elsewhere.toml", link.nulTerminated) }
+      let empty = scene.exports.appending("empty.mp4.handoff.toml")
+      try DurableFile.write([], to: empty)
+      try scene.write(try await Scene.video(25), to: "link.mp4")
+      try scene.write(try await Scene.video(26), to: "empty.mp4")
+      for (name, word) in [("link.mp4", "a symbolic link"), ("empty.mp4", "empty")] {
+        let why = try await scene.broker.wait("why", scene.exports.appending(BytePath(name))) {
+          $0["state"]?.text == "waiting_sidecar"
+        }
+        #expect(why["reason"]?.text?.contains("invalid") == true)
+        #expect(why["reason"]?.text?.contains(word) == true)
+      }
+      try Self.tick(scene, "empty.mp4")
+      _ = try await Self.receipt(scene, "empty.mp4", social: "published")
+      try checked("unlink", link) { unlink(link.nulTerminated) }
+      try Self.tick(scene, "link.mp4")
+      _ = try await Self.receipt(scene, "link.mp4", social: "published")
+    }
+  }
+
+  @Test(
     "what was there when its folder was first seen is imported, but never published",
     .timeLimit(.minutes(1))
   )
