@@ -167,6 +167,12 @@ extension SettleTracker {
     for (path, package) in packages where package.folder == folder { goOn(path, opening: true) }
   }
 
+  /// Places were met, outside a listing of the whole folder, that cannot be listed: packages around them wait
+  /// for the next one.
+  package mutating func couldNotList(_ places: Set<BytePath>, in folder: Int) {
+    listedFolders[folder]?.formUnion(places)
+  }
+
   /// Judges a package's refused members again, and the whole.
   mutating func judgePackageAgain(_ path: BytePath, at moment: Moment) -> Bool {
     guard let package = packages[path] else { return false }

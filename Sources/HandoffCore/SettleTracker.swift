@@ -47,7 +47,7 @@ package struct SettleTracker: Sendable {
   /// The folders that were listed since they were there, each with the places in it that could not be.
   var listedFolders: [Int: Set<BytePath>] = [:]
   var heap = DeadlineHeap()
-  private var remembered: [UInt64: Remembered] = [:]
+  var remembered: [UInt64: Remembered] = [:]
   /// The inodes that were listed under temporary names, in folders that want a rename: where events do
   /// not tell of one, the inode under its new name does.
   var scratchNames: [ScratchKey: ScratchName] = [:]
@@ -64,10 +64,12 @@ package struct SettleTracker: Sendable {
   }
 
   /// What is kept of an imported file.
-  private struct Remembered: Sendable {
+  struct Remembered: Sendable {
     let fingerprint: UInt64
     let folder: Int
     var round: UInt32
+    /// When it was imported, on the tracker's clock; nil if the ledger had it already.
+    let importedAt: Duration?
   }
 
   // MARK: Observing
@@ -129,8 +131,9 @@ package struct SettleTracker: Sendable {
   }
 
   private mutating func vanished(_ path: BytePath) {
-    remembered.removeValue(forKey: Self.hash(path))
+    let imported = remembered.removeValue(forKey: Self.hash(path))
     forgetImported(path)
+    if let imported { releaseOutdone(path, folders[imported.folder].rules, .unknown) }
     guard candidates[path]?.isInFlight != true else {
       candidates[path]?.isGone = true
       return
@@ -170,16 +173,6 @@ package struct SettleTracker: Sendable {
       listedFolders[folder] = unlisted
       reconsiderPackages(of: folder)
     }
-  }
-
-  /// A folder is away: its files are no longer known to be there, nor to be gone.
-  package mutating func suspend(folder: Int) {
-    for (path, candidate) in candidates where candidate.folder == folder && !candidate.isInFlight {
-      candidates.removeValue(forKey: path)
-      forgetScratchName(path, candidate)
-    }
-    listedFolders.removeValue(forKey: folder)
-    packages = packages.filter { $0.value.folder != folder }
   }
 
   /// Looks at a file at once, whatever was found before; false if it is not tracked.
@@ -246,7 +239,7 @@ package struct SettleTracker: Sendable {
     case _ where candidate.isGone:
       remove(path)
     case .known(let identifier, let identity):
-      finish(path, candidate, identifier, identity, "the library has it already")
+      finish(path, candidate, identifier, identity, importedAt: nil)
     case .outdone(let other, let identity):
       update(path) { $0.passOver(for: other, identity, at: moment) }
     case .irregular, .unreadable, .openForWriting, .existing, .judged:
@@ -265,7 +258,7 @@ package struct SettleTracker: Sendable {
     guard let candidate = candidates[path], case .importing = candidate.stage else { return }
     let rules = folders[candidate.folder].rules
     if case .imported(let identifier) = outcome {
-      finish(path, candidate, identifier, candidate.identity, nil)
+      finish(path, candidate, identifier, candidate.identity, importedAt: moment.elapsed)
       guard candidate.isDirty, !candidate.isGone else { return }
       // It changed after it was taken: the next look tells whether its content did.
       let change = candidate.lastChange
@@ -337,21 +330,31 @@ package struct SettleTracker: Sendable {
     _ candidate: Candidate,
     _ identifier: LocalIdentifier,
     _ identity: FileIdentity?,
-    _ reason: String?
+    importedAt: Duration?
   ) {
     candidates.removeValue(forKey: path)
+    let reason = importedAt == nil ? "the library has it already" : nil
     defer { tell(path, candidate.folder, .imported, reason, identifier) }
     guard let identity, !candidate.isGone, !candidate.isDirty else { return }
     remembered[Self.hash(path)] = Remembered(
       fingerprint: Self.hash(identity),
       folder: candidate.folder,
-      round: candidate.round
+      round: candidate.round,
+      importedAt: importedAt
     )
   }
 
   /// It was imported since the start, and has not changed since.
   func isImported(_ path: BytePath) -> Bool {
     candidates[path] == nil && remembered[Self.hash(path)] != nil
+  }
+
+  /// It was imported since the start and at this moment or later, and has not changed since.
+  func isImported(_ path: BytePath, since moment: Duration) -> Bool {
+    guard candidates[path] == nil, let imported = remembered[Self.hash(path)]?.importedAt else {
+      return false
+    }
+    return imported >= moment
   }
 
   private mutating func recalls(
