@@ -88,17 +88,16 @@ struct ImportStage: Sendable {
     with sidecar: SidecarReader.Found?,
     _ acceptance: Acceptance?
   ) async -> ImportOutcome {
+    let mode = importMode(of: export)
     do {
-      if let shortage = try await brake.shortage(
-        for: export.folder.takesSource ? 0 : export.size
-      ) {
+      if let shortage = try await brake.shortage(for: mode == .take ? 0 : export.size) {
         return .failed(reason: shortage, state: .noSpace, mayPass: true)
       }
       let resource = try await library.importResource(
         from: export.file,
         path: export.path,
         expecting: export.identity,
-        mode: export.folder.takesSource ? .take : .copy,
+        mode: mode,
         checksum: export.checksum,
         isStillGood: { !export.isBroken }
       )
