@@ -189,6 +189,7 @@ package actor DropFolderWatcher {
     tracker.sweep(
       contents.completedRounds.mapValues { (round: $0.number, unlisted: $0.unlisted) }
     )
+    for (folder, places) in contents.unlisted { tracker.couldNotList(places, in: folder) }
     for (folder, status) in contents.statuses { take(status, folder, at: now) }
     if listed.count == settings.count { startHasEnded() }
   }

@@ -221,6 +221,9 @@ extension WatchTree {
   func skip(_ folder: Int, _ path: BytePath, _ error: SystemError) {
     folders[folder].listing.unlisted.insert(path)
     if [ENOENT, ENOTDIR].contains(error.errno) { return }
+    // A round that is under way tells of it at its end, but a package that has come by an event may be
+    // whole before the next round.
+    inbox.putUnlisted(path, folder: folder)
     let reason = AccessRefusal.text(error, path)
     folders[folder].status.note(.failed, reason)
     folders[folder].listing.failed.insert(path)
