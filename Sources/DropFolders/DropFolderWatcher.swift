@@ -186,6 +186,10 @@ package actor DropFolderWatcher {
         at: now
       )
     }
+    for (folder, round) in contents.completedRounds {
+      let begun = start.duration(to: round.begun)
+      tracker.listed(folder: folder, begun: begun, isPolled: round.isPolled)
+    }
     tracker.sweep(
       contents.completedRounds.mapValues { (round: $0.number, unlisted: $0.unlisted) }
     )

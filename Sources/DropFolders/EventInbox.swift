@@ -20,6 +20,9 @@ final class EventInbox: Sendable {
     let number: UInt32
     /// Places that it could not list: what is below them may still be there.
     var unlisted: Set<BytePath> = []
+    let begun: ContinuousClock.Instant
+    /// Only listings tell what comes into the folder, or into places in it.
+    var isPolled = false
   }
 
   struct Contents: Sendable {

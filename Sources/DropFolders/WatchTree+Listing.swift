@@ -56,19 +56,21 @@ extension WatchTree {
     }
     // The root was lost meanwhile, and perhaps found and listed again.
     guard folders[index].root != nil, folders[index].round == round else { return }
-    finish(index, took: clock.now - start)
+    finish(index, begun: start)
   }
 
-  private func finish(_ index: Int, took time: Duration) {
+  private func finish(_ index: Int, begun: ContinuousClock.Instant) {
     let listing = folders[index].listing
     let away = folders[index].status.away
     folders[index].away.formIntersection(away)
     folders[index].mounts = listing.mounts.union(away)
     folders[index].told = listing.failed
-    folders[index].status.listingTime = time
+    folders[index].status.listingTime = begun.duration(to: .now)
     let round = EventInbox.Round(
       number: folders[index].round,
-      unlisted: listing.unlisted.union(away)
+      unlisted: listing.unlisted.union(away),
+      begun: begun,
+      isPolled: folders[index].status.needsPolling
     )
     inbox.putCompleted(folder: index, round)
     tellCoverage(index)

@@ -61,6 +61,11 @@ struct Package: Sendable {
     }
   }
 
+  /// Something of it has changed.
+  mutating func touch(at time: Duration) {
+    lastChange = max(lastChange, time)
+  }
+
   mutating func forget(_ path: BytePath) {
     imported.removeValue(forKey: path)
     renamed.remove(path)

@@ -8,6 +8,7 @@ extension SettleTracker {
       forgetScratchName(path, candidate)
     }
     listedFolders.removeValue(forKey: folder)
+    listings.removeValue(forKey: folder)
     packages = packages.filter { $0.value.folder != folder }
     forgetRemembered(of: folder)
   }

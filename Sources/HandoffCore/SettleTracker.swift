@@ -33,6 +33,8 @@ package struct SettleTracker: Sendable {
     package let judged: (identity: FileIdentity, verdict: ProbeVerdict)?
     /// It was there before the folder was first seen: it is only asked whether the ledger has it.
     package let existing: FileIdentity?
+    /// It has a temporary name: it is only asked when it has last changed.
+    package let isTransfer: Bool
     /// What is shown of its writers, if it was open for writing at the last look.
     package let writers: String?
   }
@@ -46,6 +48,7 @@ package struct SettleTracker: Sendable {
   var outdone: [BytePath: Set<BytePath>] = [:]
   /// The folders that were listed since they were there, each with the places in it that could not be.
   var listedFolders: [Int: Set<BytePath>] = [:]
+  var listings: [Int: Listing] = [:]
   var heap = DeadlineHeap()
   var remembered: [UInt64: Remembered] = [:]
   /// The inodes that were listed under temporary names, in folders that want a rename: where events do
@@ -86,7 +89,7 @@ package struct SettleTracker: Sendable {
   ) {
     noteBeside(path, observation, at: moment)
     if let export = TemporaryNames.export(ofSidecar: path) { reconsiderPackage(export) }
-    if case .vanished = observation { return vanished(path) }
+    if case .vanished = observation { return vanished(path, at: moment.elapsed) }
     if case .listed(let identity) = observation, candidates[path] == nil,
       recalls(path, identity, round: round)
     {
@@ -116,6 +119,7 @@ package struct SettleTracker: Sendable {
     let name = path.lastComponent
     if let reason = rules.names.reason(for: name) {
       candidate.enter(.misnamed(reason), wake: nil, at: moment)
+      noteTransfer(&candidate, path, observation, at: moment)
       return candidate
     }
     candidate.patience = rules.names.patience(for: name)
@@ -130,7 +134,11 @@ package struct SettleTracker: Sendable {
     return candidate
   }
 
-  private mutating func vanished(_ path: BytePath) {
+  /// - Parameters:
+  ///   - path: what has gone.
+  ///   - time: when that was noticed, on the tracker's clock.
+  private mutating func vanished(_ path: BytePath, at time: Duration) {
+    transferVanished(path, at: time)
     let imported = remembered.removeValue(forKey: Self.hash(path))
     forgetImported(path)
     if let imported { releaseOutdone(path, folders[imported.folder].rules, .unknown) }
@@ -147,7 +155,9 @@ package struct SettleTracker: Sendable {
   /// candidates, not in that of directories.
   package mutating func vanished(below directories: Set<BytePath>) {
     guard !directories.isEmpty else { return }
-    for path in candidates.keys where path.isInside(anyOf: directories) { vanished(path) }
+    for path in candidates.keys where path.isInside(anyOf: directories) {
+      vanished(path, at: .zero)
+    }
     for path in importedMembers() where path.isInside(anyOf: directories) { forgetImported(path) }
   }
 
@@ -159,7 +169,7 @@ package struct SettleTracker: Sendable {
       guard let (round, unlisted) = rounds[candidate.folder], candidate.round < round,
         !path.isInside(anyOf: unlisted)
       else { continue }
-      vanished(path)
+      vanished(path, at: listings[candidate.folder]?.begun ?? .zero)
     }
     // Of these only a number is kept: those below such a place are asked for when they are listed again.
     remembered = remembered.filter { entry in
@@ -212,6 +222,10 @@ package struct SettleTracker: Sendable {
         candidate.queued = nil
         guard let wake = candidate.wake, wake <= moment.elapsed, !candidate.isInFlight else {
           return
+        }
+        if candidate.isTransfer {
+          candidate.wake = nil
+          return looks.append(candidate.nextLook(path))
         }
         if case .incomplete(let reason) = candidate.stage {
           return candidate.refuse(reason, rules[candidate.folder].rules, at: moment)

@@ -209,7 +209,7 @@ struct PackageTests {
   )
   func refusedMember() {
     var bench = bench()
-    arrive(["job/a.mp4", "job/b.mp4", "job/b.mp4.part", "job/notes.txt"], in: &bench)
+    arrive(["job/a.mp4", "job/b.mp4", "job/.DS_Store", "job/notes.txt"], in: &bench)
     #expect(bench.due() == ["a.mp4", "b.mp4"])
     #expect(bench.judged("job/a.mp4", .complete) == .wait)
     #expect(bench.judged("job/b.mp4", .incomplete) == .wait)
