@@ -41,7 +41,7 @@ extension SettleTracker {
     switch package.stage {
     case .held(let state, let reason): (state, reason)
     case .refused(let reason, _): (.refused, reason)
-    case .recorded where package.isWhole: (.imported, Self.packageIsRecorded)
+    case .recorded(_, let reason) where package.isWhole: (.imported, reason)
     case .recording: (.importing, nil)
     case .gathering, .recorded: (.waitingPackage, missing(path, package))
     }

@@ -23,8 +23,11 @@ extension SettleTracker {
     }
     switch outcome {
     case .recorded:
-      packages[path]?.stage = .recorded(identifiers)
+      packages[path]?.stage = .recorded(identifiers, Self.packageIsRecorded)
       tell(path, package.folder, .imported, Self.packageIsRecorded)
+    case .recordedApart(let reason):
+      packages[path]?.stage = .recorded(identifiers, reason)
+      tell(path, package.folder, .imported, reason)
     case .refused(let reason):
       packages[path]?.stage = .refused(reason, identifiers)
       tell(path, package.folder, .refused, reason)
@@ -145,7 +148,7 @@ extension SettleTracker {
     let identifiers = Set(package.imported.values)
     switch package.stage {
     case .recording: return
-    case .recorded(let done), .refused(_, let done): if done == identifiers { return }
+    case .recorded(let done, _), .refused(_, let done): if done == identifiers { return }
     case .gathering, .held: break
     }
     packages[path]?.stage = .recording(identifiers)

@@ -7,6 +7,18 @@ import SQLite
 package struct PackageRecord: Hashable, Sendable {
   /// The handoffs that were missing and have been made.
   package let created: [Handoff.ID]
+  /// What is not in the package's handoffs, by the orders and then the members.
+  package let omitted: [Omission]
+  /// Members were written down that were not before.
+  package let isNew: Bool
+
+  /// A member that a destination does not get with the package.
+  package struct Omission: Hashable, Sendable {
+    package let member: LocalIdentifier
+    package let destination: DestinationName
+    /// The earlier handoff that has it; nil for an asset that was deleted.
+    package let handoff: Handoff.ID?
+  }
 }
 
 extension Ledger {
@@ -45,7 +57,18 @@ extension Ledger {
         created.append(row.handoffID)
       }
       if let sidecar, let carrier { try transaction.consume(sidecar, asset: carrier.row) }
-      return PackageRecord(created: created)
+      return PackageRecord(
+        created: created,
+        omitted: try orders.flatMap { order in
+          try transaction.omitted(members, ofPackage: path, at: order.destination) {
+            member,
+            handoff in
+            // Of what was written down now it is known, and of the rest the times tell.
+            new.contains { $0.identifier == member } ? !created.contains(handoff) : nil
+          }
+        },
+        isNew: !new.isEmpty
+      )
     }
   }
 }
@@ -84,6 +107,42 @@ extension LedgerTransaction {
     return wasDeleted == nil
   }
 
+  /// The members whose handoff to a destination is older than their place in the package, or that were
+  /// deleted before any.
+  fileprivate func omitted(
+    _ members: [LocalIdentifier],
+    ofPackage path: BytePath,
+    at destination: DestinationName,
+    isKnownOlder: (LocalIdentifier, Handoff.ID) -> Bool?
+  ) throws -> [PackageRecord.Omission] {
+    try members.compactMap { member in
+      guard let key = try assetKey(member) else { throw LedgerError.unknownAsset(member) }
+      let values: [Value] = [.integer(key.row), .text(destination.text), .blob(path.bytes)]
+      let found = try connection.first(Self.findHandoff, values) { row in
+        (id: Handoff.ID(row: try row.integer(0)), isOlder: try row.integer(1) != 0)
+      }
+      if let found {
+        guard isKnownOlder(member, found.id) ?? found.isOlder else { return nil }
+        return PackageRecord.Omission(member: member, destination: destination, handoff: found.id)
+      }
+      let wasDeleted = try connection.first(Self.findDeletion, [.integer(key.row)]) { _ in true }
+      guard wasDeleted == true else { return nil }
+      return PackageRecord.Omission(member: member, destination: destination, handoff: nil)
+    }
+  }
+
+  /// The handoff for which another is not made automatically.
+  private static let findHandoff = SQL(
+    """
+    SELECT h.id, h.created_at < p.recorded_at
+    FROM handoff_assets AS ha JOIN handoffs AS h ON h.id = ha.handoff
+      JOIN package_members AS p ON p.asset = ha.asset AND p.path = ?3
+    WHERE ha.asset = ?1 AND h.destination = ?2
+      AND (h.automatic_asset IS NOT NULL OR (h.status <> 'refused' AND h.status <> 'cancelled'
+        AND (h.error_effect IS NOT 'none' OR (h.status <> 'failed' AND h.status <> 'expired'))))
+    ORDER BY h.id LIMIT 1
+    """
+  )
   private static let insertPackageMember = SQL(
     """
     INSERT INTO package_members (path, asset, recorded_at) VALUES (?1, ?2, ?3)

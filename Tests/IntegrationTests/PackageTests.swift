@@ -266,6 +266,41 @@ struct PackageTests {
   }
 
   @Test(
+    "a member that a destination has had already is left out of the request, and that is said",
+    .timeLimit(.minutes(1))
+  )
+  func leftOut() async throws {
+    try await Scene.run(Self.configuration()) { scene in
+      try await Self.moveIn(scene, "job1", [1, 2])
+      _ = try await scene.broker.wait("handoffs") { $0.elements.count == 1 }
+      try await Self.moveIn(scene, "job2", [1, 3])
+      let handoffs = try await scene.broker.wait("handoffs") { $0.elements.count == 2 }
+      #expect(handoffs.elements.map { Self.names($0).count }.sorted() == [1, 2])
+      let first = handoffs.elements.first { Self.names($0).count == 2 }
+      let id = first?["id"]?.text ?? ""
+      let sentence = "its exports are one request to keep, without 1.mp4 (in \(id) already)"
+      let path = scene.exports.appending("job2")
+      let why = try await scene.broker.wait("why", path) { $0["state"]?.text == "imported" }
+      #expect(why["reason"]?.text == sentence)
+      let log = try scene.broker.wholeLog
+      #expect(log.contains(sentence))
+      try await Self.moveIn(scene, "job3", [1, 2])
+      let nothing = try await scene.broker.wait("why", scene.exports.appending("job3")) {
+        $0["state"]?.text == "imported"
+      }
+      #expect(nothing["reason"]?.text?.contains("nothing was left to order for keep") == true)
+      await scene.broker.end(SIGKILL)
+      try await scene.broker.start()
+      let again = try await scene.broker.wait("why", path) { $0["state"]?.text == "imported" }
+      #expect(again["reason"]?.text == sentence)
+      let whole = try await scene.broker.wait("why", scene.exports.appending("job1")) {
+        $0["state"]?.text == "imported"
+      }
+      #expect(whole["reason"]?.text == "its exports are one request")
+    }
+  }
+
+  @Test(
     "a package that is too large for one request is imported and says why it has none",
     .timeLimit(.minutes(2))
   )
