@@ -24,6 +24,7 @@ extension DropFolderWatcher {
 
   private func settle(_ look: SettleTracker.Look) async {
     let folder = settings[look.folder]
+    if look.isTransfer { return await seeTransfer(look, folder) }
     if let identity = look.existing {
       let finding = await existing(look, identity)
       _ = tracker.examined(look.path, finding, at: moment)
@@ -44,6 +45,19 @@ extension DropFolderWatcher {
       tellChanges()
       let outcome = await take(look, opened, verdict, beside, folder)
       tracker.imported(look.path, outcome, at: moment)
+    }
+  }
+
+  private func seeTransfer(_ look: SettleTracker.Look, _ folder: DropFolderSettings) async {
+    do {
+      let status = try await examiner.status(of: look.path, beneath: folder.path)
+      tracker.transferSeen(look.path, status?.identity, at: moment)
+    } catch {
+      tracker.transferSeen(look.path, nil, at: moment)
+      logger.warning(
+        "it is not known whether a transfer goes on",
+        [.exportPath: look.path.displayText, .error: "\(error)"]
+      )
     }
   }
 

@@ -186,9 +186,14 @@ package actor DropFolderWatcher {
         at: now
       )
     }
+    for (folder, round) in contents.completedRounds {
+      let begun = start.duration(to: round.begun)
+      tracker.listed(folder: folder, begun: begun, isPolled: round.isPolled)
+    }
     tracker.sweep(
       contents.completedRounds.mapValues { (round: $0.number, unlisted: $0.unlisted) }
     )
+    for (folder, places) in contents.unlisted { tracker.couldNotList(places, in: folder) }
     for (folder, status) in contents.statuses { take(status, folder, at: now) }
     if listed.count == settings.count { startHasEnded() }
   }

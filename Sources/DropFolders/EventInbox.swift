@@ -20,6 +20,9 @@ final class EventInbox: Sendable {
     let number: UInt32
     /// Places that it could not list: what is below them may still be there.
     var unlisted: Set<BytePath> = []
+    let begun: ContinuousClock.Instant
+    /// Only listings tell what comes into the folder, or into places in it.
+    var isPolled = false
   }
 
   struct Contents: Sendable {
@@ -30,6 +33,8 @@ final class EventInbox: Sendable {
     var awayDirectories: Set<BytePath> = []
     /// The last round of listing of each folder.
     var completedRounds: [Int: Round] = [:]
+    /// Places that could not be listed since the last round of their folder has ended.
+    var unlisted: [Int: Set<BytePath>] = [:]
     /// Where the folders stand, if that has changed.
     var statuses: [Int: FolderStatus] = [:]
     /// The folders that were lost since, with the reason.
@@ -105,7 +110,15 @@ final class EventInbox: Sendable {
   }
 
   func putCompleted(folder: Int, _ round: Round) {
-    change { $0.contents.completedRounds[folder] = round }
+    change { state in
+      state.contents.completedRounds[folder] = round
+      state.contents.unlisted.removeValue(forKey: folder)
+    }
+  }
+
+  /// A place was met outside a round, and could not be listed.
+  func putUnlisted(_ path: BytePath, folder: Int) {
+    change { $0.contents.unlisted[folder, default: []].insert(path) }
   }
 
   func put(_ status: FolderStatus, _ folder: Int) {
@@ -116,6 +129,7 @@ final class EventInbox: Sendable {
     change { state in
       state.folderLosses[folder] = state.order
       state.contents.completedRounds.removeValue(forKey: folder)
+      state.contents.unlisted.removeValue(forKey: folder)
       state.contents.lostFolders[folder] = status.problem ?? "its root was away"
       state.contents.statuses[folder] = status
     }

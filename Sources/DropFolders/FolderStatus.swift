@@ -50,6 +50,15 @@ struct FolderStatus: Hashable, Sendable {
   /// Directories and files that no event tells of.
   var uncovered: Int { gaps.values.reduce(0) { $0 + $1.count } }
 
+  /// Listings have to find what comes into the folder, or into places in it.
+  var needsPolling: Bool {
+    switch mode {
+    case .poll: true
+    case .events: uncovered > 0
+    case .offline: false
+    }
+  }
+
   mutating func note(_ gap: Gap, _ detail: @autoclosure () -> String) {
     gaps[gap, default: Places(detail: detail())].count += 1
   }

@@ -101,11 +101,5 @@ struct RescanSchedule {
     max(pollIntervals[folder], statuses[folder].listingTime * Self.listingShare)
   }
 
-  private func needsPolling(_ folder: Int) -> Bool {
-    switch statuses[folder].mode {
-    case .poll: true
-    case .events: statuses[folder].uncovered > 0
-    case .offline: false
-    }
-  }
+  private func needsPolling(_ folder: Int) -> Bool { statuses[folder].needsPolling }
 }

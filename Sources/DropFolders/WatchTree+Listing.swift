@@ -56,19 +56,21 @@ extension WatchTree {
     }
     // The root was lost meanwhile, and perhaps found and listed again.
     guard folders[index].root != nil, folders[index].round == round else { return }
-    finish(index, took: clock.now - start)
+    finish(index, begun: start)
   }
 
-  private func finish(_ index: Int, took time: Duration) {
+  private func finish(_ index: Int, begun: ContinuousClock.Instant) {
     let listing = folders[index].listing
     let away = folders[index].status.away
     folders[index].away.formIntersection(away)
     folders[index].mounts = listing.mounts.union(away)
     folders[index].told = listing.failed
-    folders[index].status.listingTime = time
+    folders[index].status.listingTime = begun.duration(to: .now)
     let round = EventInbox.Round(
       number: folders[index].round,
-      unlisted: listing.unlisted.union(away)
+      unlisted: listing.unlisted.union(away),
+      begun: begun,
+      isPolled: folders[index].status.needsPolling
     )
     inbox.putCompleted(folder: index, round)
     tellCoverage(index)
@@ -221,6 +223,9 @@ extension WatchTree {
   func skip(_ folder: Int, _ path: BytePath, _ error: SystemError) {
     folders[folder].listing.unlisted.insert(path)
     if [ENOENT, ENOTDIR].contains(error.errno) { return }
+    // A round that is under way tells of it at its end, but a package that has come by an event may be
+    // whole before the next round.
+    inbox.putUnlisted(path, folder: folder)
     let reason = AccessRefusal.text(error, path)
     folders[folder].status.note(.failed, reason)
     folders[folder].listing.failed.insert(path)

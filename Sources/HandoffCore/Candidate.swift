@@ -79,6 +79,8 @@ struct Candidate: Sendable {
   var isReconsidered = false
   /// It was refused since the last change: another look that finds the same does not begin anew.
   var wasRefused = false
+  /// Its name is that of an unfinished member of a package, which waits for it.
+  var isTransfer = false
   /// As a listing or a look found it last.
   var identity: FileIdentity?
   var look: Look?

@@ -9,8 +9,8 @@ struct Package: Sendable {
     case gathering
     /// The ledger is being told.
     case recording(Set<LocalIdentifier>)
-    /// These have their requests.
-    case recorded(Set<LocalIdentifier>)
+    /// These have their requests; with what there is to say of them.
+    case recorded(Set<LocalIdentifier>, String)
     /// For its sidecar, or for the ledger.
     case held(CandidateState, String)
     /// There is no request for these.
@@ -61,6 +61,11 @@ struct Package: Sendable {
     }
   }
 
+  /// Something of it has changed.
+  mutating func touch(at time: Duration) {
+    lastChange = max(lastChange, time)
+  }
+
   mutating func forget(_ path: BytePath) {
     imported.removeValue(forKey: path)
     renamed.remove(path)
@@ -96,6 +101,8 @@ package struct PackageArrival: Sendable {
 package enum PackageOutcome: Hashable, Sendable {
   /// Each destination has its request, or had one for every member.
   case recorded
+  /// The same, but not every member is in a request to every destination; in a sentence.
+  case recordedApart(String)
   /// There can be no request; the members stay imported.
   case refused(String)
   /// Something else has to come first: tried again when that changes, and after the given time.

@@ -134,6 +134,7 @@ extension Candidate {
       folder: folder,
       judged: look.map { (identity: $0.identity, verdict: $0.verdict) },
       existing: isExisting ? identity : nil,
+      isTransfer: isTransfer,
       writers: announced == .openForWriting ? announcedReason : nil
     )
   }

@@ -41,7 +41,7 @@ extension SettleTracker {
     switch package.stage {
     case .held(let state, let reason): (state, reason)
     case .refused(let reason, _): (.refused, reason)
-    case .recorded where package.isWhole: (.imported, Self.packageIsRecorded)
+    case .recorded(_, let reason) where package.isWhole: (.imported, reason)
     case .recording: (.importing, nil)
     case .gathering, .recorded: (.waitingPackage, missing(path, package))
     }
@@ -54,7 +54,7 @@ extension SettleTracker {
     }
     let name = first.relative(to: directory) ?? first.lastComponent
     let shown = candidate.shown ?? (candidate.announced ?? .waitingQuiet, candidate.announcedReason)
-    let state = shown.state.rawValue
+    let state = candidate.isTransfer ? "not complete" : shown.state.rawValue
     let others = package.unready.count > 1 ? ", and \(package.unready.count - 1) more" : ""
     let reason = shown.reason.map { " (\($0))" } ?? ""
     return

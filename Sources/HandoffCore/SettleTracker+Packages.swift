@@ -23,8 +23,11 @@ extension SettleTracker {
     }
     switch outcome {
     case .recorded:
-      packages[path]?.stage = .recorded(identifiers)
+      packages[path]?.stage = .recorded(identifiers, Self.packageIsRecorded)
       tell(path, package.folder, .imported, Self.packageIsRecorded)
+    case .recordedApart(let reason):
+      packages[path]?.stage = .recorded(identifiers, reason)
+      tell(path, package.folder, .imported, reason)
     case .refused(let reason):
       packages[path]?.stage = .refused(reason, identifiers)
       tell(path, package.folder, .refused, reason)
@@ -58,9 +61,15 @@ extension SettleTracker {
     guard let directory = packageDirectory(of: path, in: candidate.folder),
       let package = packages[directory]
     else { return nil }
+    if let reason = temporaryDirectory(of: path, in: candidate.folder) {
+      let evidence = Evidence(.package, passed: false, reason)
+      return UnitHold(state: .incomplete, reason: reason, evidence: evidence)
+    }
     let end = max(package.lastChange, candidate.lastEvent) + packageQuiet(candidate.folder)
     let isAlone = package.unready.allSatisfy { $0 == path }
-    let mayEnd = isAlone && isListed(directory, in: candidate.folder)
+    let mayEnd =
+      isAlone && isListed(directory, in: candidate.folder)
+      && isQuietListed(candidate.folder, since: end)
     if mayEnd, end <= moment.elapsed { return nil }
     let reason = "waits for the rest of the package \(directory.lastComponent)"
     return UnitHold(
@@ -89,6 +98,8 @@ extension SettleTracker {
     _ identifier: LocalIdentifier?
   ) {
     guard let directory = packageDirectory(of: path, in: folder) else { return }
+    let isTransfer = state == .ignored && candidates[path]?.isTransfer == true
+    let state = isTransfer ? .incomplete : state
     if packages[directory] == nil, [.ignored, .unknown].contains(state) { return }
     let wasHeld = packages[directory]?.unready.isEmpty == false
     packages[directory, default: Package(folder: folder)].note(
@@ -112,6 +123,7 @@ extension SettleTracker {
       isListed(directory, in: package.folder)
     else { return }
     let end = package.lastChange + packageQuiet(package.folder)
+    guard isQuietListed(package.folder, since: end) else { return }
     if isOpening {
       for member in package.ready {
         update(member) { candidate in
@@ -127,14 +139,16 @@ extension SettleTracker {
 
   /// A package is due: the ledger is to be told if nothing is missing and nothing has changed.
   mutating func settlePackage(_ path: BytePath, at moment: Moment) {
-    guard let package = packages[path], package.isWhole, isListed(path, in: package.folder)
+    guard let package = packages[path], package.isWhole, isListed(path, in: package.folder),
+      folders[package.folder].rules.names.transferReason(for: path.lastComponent) == nil
     else { return }
     let end = package.lastChange + packageQuiet(package.folder)
+    guard isQuietListed(package.folder, since: end) else { return }
     guard end <= moment.elapsed else { return heap.add(path, at: end) }
     let identifiers = Set(package.imported.values)
     switch package.stage {
     case .recording: return
-    case .recorded(let done), .refused(_, let done): if done == identifiers { return }
+    case .recorded(let done, _), .refused(_, let done): if done == identifiers { return }
     case .gathering, .held: break
     }
     packages[path]?.stage = .recording(identifiers)
@@ -165,6 +179,12 @@ extension SettleTracker {
   /// A folder was listed completely: only now is it known that no member is missing.
   mutating func reconsiderPackages(of folder: Int) {
     for (path, package) in packages where package.folder == folder { goOn(path, opening: true) }
+  }
+
+  /// Places were met, outside a listing of the whole folder, that cannot be listed: packages around them wait
+  /// for the next one.
+  package mutating func couldNotList(_ places: Set<BytePath>, in folder: Int) {
+    listedFolders[folder]?.formUnion(places)
   }
 
   /// Judges a package's refused members again, and the whole.

@@ -14,8 +14,11 @@ extension SettleTracker {
     let better = preference.better(than: path)
     guard let best = better.first else { return nil }
     let unit = preference.unit(of: path)
-    // The better one may be imported and lie there still, or wait for nothing but its package.
-    if let other = better.first(where: { isImported($0) || standing(of: $0) == .proven }) {
+    // The better one may have been imported since this was looked at, or wait for nothing but its package.
+    // What was imported before this was finished may be of another recording: the ledger was asked.
+    if let other = better.first(where: {
+      isImported($0, since: candidate.lastEvent) || standing(of: $0) == .proven
+    }) {
       outdone[unit, default: []].insert(path)
       return Self.hold(.ignored, "\(other.lastComponent) was preferred", wake: nil)
     }

@@ -33,6 +33,8 @@ package struct SettleTracker: Sendable {
     package let judged: (identity: FileIdentity, verdict: ProbeVerdict)?
     /// It was there before the folder was first seen: it is only asked whether the ledger has it.
     package let existing: FileIdentity?
+    /// It has a temporary name: it is only asked when it has last changed.
+    package let isTransfer: Bool
     /// What is shown of its writers, if it was open for writing at the last look.
     package let writers: String?
   }
@@ -46,8 +48,9 @@ package struct SettleTracker: Sendable {
   var outdone: [BytePath: Set<BytePath>] = [:]
   /// The folders that were listed since they were there, each with the places in it that could not be.
   var listedFolders: [Int: Set<BytePath>] = [:]
+  var listings: [Int: Listing] = [:]
   var heap = DeadlineHeap()
-  private var remembered: [UInt64: Remembered] = [:]
+  var remembered: [UInt64: Remembered] = [:]
   /// The inodes that were listed under temporary names, in folders that want a rename: where events do
   /// not tell of one, the inode under its new name does.
   var scratchNames: [ScratchKey: ScratchName] = [:]
@@ -64,10 +67,12 @@ package struct SettleTracker: Sendable {
   }
 
   /// What is kept of an imported file.
-  private struct Remembered: Sendable {
+  struct Remembered: Sendable {
     let fingerprint: UInt64
     let folder: Int
     var round: UInt32
+    /// When it was imported, on the tracker's clock; nil if the ledger had it already.
+    let importedAt: Duration?
   }
 
   // MARK: Observing
@@ -85,7 +90,7 @@ package struct SettleTracker: Sendable {
     noteBeside(path, observation, at: moment)
     noteUnfinished(path, in: folder, observation)
     if let export = TemporaryNames.export(ofSidecar: path) { reconsiderPackage(export) }
-    if case .vanished = observation { return vanished(path) }
+    if case .vanished = observation { return vanished(path, at: moment.elapsed) }
     if case .listed(let identity) = observation, candidates[path] == nil,
       recalls(path, identity, round: round)
     {
@@ -115,6 +120,7 @@ package struct SettleTracker: Sendable {
     let name = path.lastComponent
     if let reason = rules.names.reason(for: name) {
       candidate.enter(.misnamed(reason), wake: nil, at: moment)
+      noteTransfer(&candidate, path, observation, at: moment)
       return candidate
     }
     candidate.patience = rules.names.patience(for: name)
@@ -129,9 +135,14 @@ package struct SettleTracker: Sendable {
     return candidate
   }
 
-  private mutating func vanished(_ path: BytePath) {
-    remembered.removeValue(forKey: Self.hash(path))
+  /// - Parameters:
+  ///   - path: what has gone.
+  ///   - time: when that was noticed, on the tracker's clock.
+  private mutating func vanished(_ path: BytePath, at time: Duration) {
+    transferVanished(path, at: time)
+    let imported = remembered.removeValue(forKey: Self.hash(path))
     forgetImported(path)
+    if let imported { releaseOutdone(path, folders[imported.folder].rules, .unknown) }
     guard candidates[path]?.isInFlight != true else {
       candidates[path]?.isGone = true
       return
@@ -145,7 +156,9 @@ package struct SettleTracker: Sendable {
   /// candidates, not in that of directories.
   package mutating func vanished(below directories: Set<BytePath>) {
     guard !directories.isEmpty else { return }
-    for path in candidates.keys where path.isInside(anyOf: directories) { vanished(path) }
+    for path in candidates.keys where path.isInside(anyOf: directories) {
+      vanished(path, at: .zero)
+    }
     for path in importedMembers() where path.isInside(anyOf: directories) { forgetImported(path) }
   }
 
@@ -157,7 +170,7 @@ package struct SettleTracker: Sendable {
       guard let (round, unlisted) = rounds[candidate.folder], candidate.round < round,
         !path.isInside(anyOf: unlisted)
       else { continue }
-      vanished(path)
+      vanished(path, at: listings[candidate.folder]?.begun ?? .zero)
     }
     // Of these only a number is kept: those below such a place are asked for when they are listed again.
     remembered = remembered.filter { entry in
@@ -171,16 +184,6 @@ package struct SettleTracker: Sendable {
       listedFolders[folder] = unlisted
       reconsiderPackages(of: folder)
     }
-  }
-
-  /// A folder is away: its files are no longer known to be there, nor to be gone.
-  package mutating func suspend(folder: Int) {
-    for (path, candidate) in candidates where candidate.folder == folder && !candidate.isInFlight {
-      candidates.removeValue(forKey: path)
-      forgetScratchName(path, candidate)
-    }
-    listedFolders.removeValue(forKey: folder)
-    packages = packages.filter { $0.value.folder != folder }
   }
 
   /// Looks at a file at once, whatever was found before; false if it is not tracked.
@@ -221,6 +224,10 @@ package struct SettleTracker: Sendable {
         guard let wake = candidate.wake, wake <= moment.elapsed, !candidate.isInFlight else {
           return
         }
+        if candidate.isTransfer {
+          candidate.wake = nil
+          return looks.append(candidate.nextLook(path))
+        }
         if case .incomplete(let reason) = candidate.stage {
           return candidate.refuse(reason, rules[candidate.folder].rules, at: moment)
         }
@@ -247,7 +254,7 @@ package struct SettleTracker: Sendable {
     case _ where candidate.isGone:
       remove(path)
     case .known(let identifier, let identity):
-      finish(path, candidate, identifier, identity, "the library has it already")
+      finish(path, candidate, identifier, identity, importedAt: nil)
     case .outdone(let other, let identity):
       update(path) { $0.passOver(for: other, identity, at: moment) }
     case .irregular, .unreadable, .openForWriting, .existing, .judged:
@@ -266,7 +273,7 @@ package struct SettleTracker: Sendable {
     guard let candidate = candidates[path], case .importing = candidate.stage else { return }
     let rules = folders[candidate.folder].rules
     if case .imported(let identifier) = outcome {
-      finish(path, candidate, identifier, candidate.identity, nil)
+      finish(path, candidate, identifier, candidate.identity, importedAt: moment.elapsed)
       guard candidate.isDirty, !candidate.isGone else { return }
       // It changed after it was taken: the next look tells whether its content did.
       let change = candidate.lastChange
@@ -338,21 +345,31 @@ package struct SettleTracker: Sendable {
     _ candidate: Candidate,
     _ identifier: LocalIdentifier,
     _ identity: FileIdentity?,
-    _ reason: String?
+    importedAt: Duration?
   ) {
     candidates.removeValue(forKey: path)
+    let reason = importedAt == nil ? "the library has it already" : nil
     defer { tell(path, candidate.folder, .imported, reason, identifier) }
     guard let identity, !candidate.isGone, !candidate.isDirty else { return }
     remembered[Self.hash(path)] = Remembered(
       fingerprint: Self.hash(identity),
       folder: candidate.folder,
-      round: candidate.round
+      round: candidate.round,
+      importedAt: importedAt
     )
   }
 
   /// It was imported since the start, and has not changed since.
   func isImported(_ path: BytePath) -> Bool {
     candidates[path] == nil && remembered[Self.hash(path)] != nil
+  }
+
+  /// It was imported since the start and at this moment or later, and has not changed since.
+  func isImported(_ path: BytePath, since moment: Duration) -> Bool {
+    guard candidates[path] == nil, let imported = remembered[Self.hash(path)]?.importedAt else {
+      return false
+    }
+    return imported >= moment
   }
 
   private mutating func recalls(

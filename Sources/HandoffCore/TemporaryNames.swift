@@ -66,6 +66,27 @@ package struct TemporaryNames: Sendable {
     return nil
   }
 
+  /// Why a file or directory of this name is an unfinished one that gets another name, or nil if nothing says
+  /// so: what systems and editors keep beside files does not.
+  package func transferReason(for name: BytePath) -> String? {
+    guard Self.sideFile(name.bytes) == nil, let found = temporary.match(name) else { return nil }
+    let pattern = found.pattern
+    if Self.keptPatterns.contains(pattern) { return nil }
+    if Self.widePatterns.contains(pattern) {
+      let ending = BytePath(name.bytes.dropFirst()).lowercasedExtension
+      if ending.isEmpty || Self.otherExtensions.contains(ending) { return nil }
+    }
+    return "a temporary name of \(found.title): \(pattern)"
+  }
+
+  /// Of files that stay as they are.
+  private static let keptPatterns: Set<String> = [
+    "._*", ".DS_Store", ".localized", ".smbdelete*", "Thumbs.db", "desktop.ini", "*.cfa",
+    "*.mpgindex", ".nextcloudsync.log", ".sync_*.db*", "*.swp", "*.lock", "*~",
+  ]
+  /// These count where what follows looks like the name of an export.
+  private static let widePatterns: Set<String> = [".*", "~*"]
+
   /// Why a folder of this name is not looked into, or nil if it is.
   package func reason(forFolder name: BytePath) -> String? {
     if let found = folders.match(name) {

@@ -7,6 +7,12 @@ import Paths
 
 /// What lies beside an export: its sidecar, and the checksum that its writer gave.
 extension ImportStage {
+  /// A member of a package is copied: its original stays as it is until the package is recorded, and a
+  /// take would change its owner, mode and change time.
+  func importMode(of export: SettledExport) -> ImportMode {
+    export.folder.takesSource && units.package(of: export.path) == nil ? .take : .copy
+  }
+
   static let sidecarIsWritten = ImportOutcome.held(
     reason: "its sidecar is still open for writing",
     state: .waitingSidecar,

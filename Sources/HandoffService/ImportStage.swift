@@ -48,11 +48,13 @@ struct ImportStage: Sendable {
   /// The export of the same stem that was taken instead of a finished one.
   ///
   /// It must have been imported after that was finished: under an older name of the same stem another
-  /// recording may have been taken.
+  /// recording may have been taken. A change of mode or owner finishes nothing anew, so the time of the
+  /// content counts; where that was set to the future, the inode's change time, which nobody can set.
   func outdone(_ path: BytePath, _ identity: FileIdentity) async throws -> BytePath? {
     for other in units.preferred(to: path) {
       guard let imported = try await ledger.lastImport(from: other) else { continue }
-      if identity.changed / 1_000_000 <= imported.milliseconds { return other }
+      let finished = min(identity.modified, identity.changed)
+      if finished / 1_000_000 <= imported.milliseconds { return other }
     }
     return nil
   }
@@ -88,17 +90,16 @@ struct ImportStage: Sendable {
     with sidecar: SidecarReader.Found?,
     _ acceptance: Acceptance?
   ) async -> ImportOutcome {
+    let mode = importMode(of: export)
     do {
-      if let shortage = try await brake.shortage(
-        for: export.folder.takesSource ? 0 : export.size
-      ) {
+      if let shortage = try await brake.shortage(for: mode == .take ? 0 : export.size) {
         return .failed(reason: shortage, state: .noSpace, mayPass: true)
       }
       let resource = try await library.importResource(
         from: export.file,
         path: export.path,
         expecting: export.identity,
-        mode: export.folder.takesSource ? .take : .copy,
+        mode: mode,
         checksum: export.checksum,
         isStillGood: { !export.isBroken }
       )

@@ -75,10 +75,14 @@ struct PackageStage: Sendable {
         ]
       )
     }
-    if record.isHeld {
+    let apart = PackageSummary(arrival, record).sentence(
+      isHeld: record.isHeld,
+      hasDestinations: !route.orders(for: arrival.localIdentifiers).isEmpty
+    )
+    if let apart, record.isNew {
       logger.warning(
-        "Recorded, and its requests are held: it may be older than the rebuild of the ledger",
-        [.exportPath: arrival.path.displayText]
+        "Not every export of a package is in its requests",
+        [.exportPath: arrival.path.displayText, .reason: apart]
       )
     }
     for member in arrival.members {
@@ -86,7 +90,7 @@ struct PackageStage: Sendable {
       // A receipt is made from the ledger, so one that a crash has swallowed is made here.
       receipts.mark(member.localIdentifier)
     }
-    return .recorded
+    return apart.map { .recordedApart($0) } ?? .recorded
   }
 
   /// One of its exports lay in the folder when that was seen for the first time, so the box counts as not

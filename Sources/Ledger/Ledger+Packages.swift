@@ -9,6 +9,26 @@ package struct PackageRecord: Hashable, Sendable {
   package let created: [Handoff.ID]
   /// Its orders were written down, and become handoffs when a person says so.
   package let isHeld: Bool
+  /// What is not in the package's handoffs, by the orders and then the members.
+  package let omitted: [Omission]
+  /// Members were written down that were not before.
+  package let isNew: Bool
+
+  /// A member that a destination does not get with the package.
+  package struct Omission: Hashable, Sendable {
+    package let member: LocalIdentifier
+    package let destination: DestinationName
+    package let reason: Reason
+  }
+
+  /// Why a destination does not get a member.
+  package enum Reason: Hashable, Sendable {
+    /// An earlier handoff has it.
+    case handedOff(Handoff.ID)
+    case deleted
+    /// It is from before a rebuild of the ledger, and counts as handed off.
+    case olderThanRebuild
+  }
 }
 
 extension Ledger {
@@ -59,7 +79,22 @@ extension Ledger {
         created.append(row.handoffID)
       }
       if let sidecar, let carrier { try transaction.consume(sidecar, asset: carrier.row) }
-      return PackageRecord(created: created, isHeld: isHeld)
+      return PackageRecord(
+        created: created,
+        isHeld: isHeld,
+        omitted: try orders.flatMap { order in
+          try transaction.omitted(
+            members,
+            ofPackage: path,
+            at: order.destination,
+            countingAsHandedOff: handedOff
+          ) { member, handoff in
+            // Of what was written down now it is known, and of the rest the times tell.
+            new.contains { $0.identifier == member } ? !created.contains(handoff) : nil
+          }
+        },
+        isNew: !new.isEmpty
+      )
     }
   }
 }
@@ -98,6 +133,49 @@ extension LedgerTransaction {
     return wasDeleted == nil
   }
 
+  /// The members whose handoff to a destination is older than their place in the package, or that were
+  /// deleted before any.
+  fileprivate func omitted(
+    _ members: [LocalIdentifier],
+    ofPackage path: BytePath,
+    at destination: DestinationName,
+    countingAsHandedOff handedOff: Set<LocalIdentifier>,
+    isKnownOlder: (LocalIdentifier, Handoff.ID) -> Bool?
+  ) throws -> [PackageRecord.Omission] {
+    func omission(_ member: LocalIdentifier, _ reason: PackageRecord.Reason)
+      -> PackageRecord.Omission
+    {
+      PackageRecord.Omission(member: member, destination: destination, reason: reason)
+    }
+    return try members.compactMap { member in
+      guard let key = try assetKey(member) else { throw LedgerError.unknownAsset(member) }
+      let values: [Value] = [.integer(key.row), .text(destination.text), .blob(path.bytes)]
+      let found = try connection.first(Self.findHandoff, values) { row in
+        (id: Handoff.ID(row: try row.integer(0)), isOlder: try row.integer(1) != 0)
+      }
+      if let found {
+        guard isKnownOlder(member, found.id) ?? found.isOlder else { return nil }
+        return omission(member, .handedOff(found.id))
+      }
+      if handedOff.contains(member) { return omission(member, .olderThanRebuild) }
+      let wasDeleted = try connection.first(Self.findDeletion, [.integer(key.row)]) { _ in true }
+      guard wasDeleted == true else { return nil }
+      return omission(member, .deleted)
+    }
+  }
+
+  /// The handoff for which another is not made automatically.
+  private static let findHandoff = SQL(
+    """
+    SELECT h.id, h.created_at < p.recorded_at
+    FROM handoff_assets AS ha JOIN handoffs AS h ON h.id = ha.handoff
+      JOIN package_members AS p ON p.asset = ha.asset AND p.path = ?3
+    WHERE ha.asset = ?1 AND h.destination = ?2
+      AND (h.automatic_asset IS NOT NULL OR (h.status <> 'refused' AND h.status <> 'cancelled'
+        AND (h.error_effect IS NOT 'none' OR (h.status <> 'failed' AND h.status <> 'expired'))))
+    ORDER BY h.id LIMIT 1
+    """
+  )
   private static let insertPackageMember = SQL(
     """
     INSERT INTO package_members (path, asset, recorded_at) VALUES (?1, ?2, ?3)

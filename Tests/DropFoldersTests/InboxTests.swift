@@ -12,7 +12,7 @@ struct InboxTests {
     inbox.put("/a/x", 0, .changed(closed: true), round: 1)
     inbox.put("/b/m/x", 1, .changed(closed: true), round: 1)
     inbox.put("/b/y", 1, .changed(closed: true), round: 1)
-    inbox.putCompleted(folder: 0, EventInbox.Round(number: 1))
+    inbox.putCompleted(folder: 0, EventInbox.Round(number: 1, begun: .now))
     inbox.putLost(folder: 0, FolderStatus(mode: .offline, problem: "the folder was deleted"))
     inbox.putAway(directory: "/b/m")
     inbox.put("/a/z", 0, .listed(identity), round: 2)

@@ -118,6 +118,41 @@ struct UnitTests {
     }
   }
 
+  @Test("Case 73: a package waits for what grows under rsync's temporary name")
+  func rsynced() async throws {
+    try await WatchRun.with(package) { run in
+      try run.files.makeFolder("job")
+      let names: [BytePath] = ["job/.z.mp4.AbC123", "job/.a.mp4.AbC123"]
+      for name in names { try run.files.write("some WHOLE", to: name) }
+      try DurableFile.rename(run.drop.appending(names[1]), to: run.drop.appending("job/a.mp4"))
+      #expect(try await run.reaches("waiting_package", "job/a.mp4"))
+      #expect(run.imports.isEmpty)
+      try DurableFile.rename(run.drop.appending(names[0]), to: run.drop.appending("job/z.mp4"))
+      let told = try await run.line { $0["event"] == "package" }
+      #expect(told?.number("members") == 2)
+    }
+  }
+
+  @Test("a package that is moved in with a directory that cannot be read waits until it can")
+  func shutPlace() async throws {
+    let nobody = ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    try await WatchRun.with(package + ["poll=300", "quiet_poll=300"], through: nobody) { run in
+      let outside = run.outside("job")
+      let shut = outside.appending("shut")
+      try Directory.create(shut)
+      let files = DropFiles(folder: outside)
+      try files.write("one WHOLE", to: "a.mp4")
+      try files.write("two WHOLE", to: "shut/b.mp4")
+      try checked("chmod") { chmod(shut.nulTerminated, 0) }
+      try DurableFile.rename(outside, to: run.drop.appending("job"))
+      #expect(try await run.reaches("waiting_package", "job/a.mp4"))
+      #expect(run.imports.isEmpty)
+      try checked("chmod") { chmod(run.drop.appending("job/shut").nulTerminated, 0o755) }
+      let told = try await run.line { $0["event"] == "package" }
+      #expect(told?.number("members") == 2)
+    }
+  }
+
   @Test("a refused member holds its package until it is removed")
   func refusedMember() async throws {
     try await WatchRun.with(package + ["give_up=400"]) { run in

@@ -136,6 +136,64 @@ struct PackageTests {
     take("job/a.mp4", identifier, in: &bench)
   }
 
+  @Test("a place that an event meets and that cannot be listed holds its package at once")
+  func unlistedByEvent() {
+    var bench = bench()
+    arrive(["first/a.mp4"], in: &bench)
+    bench.observe("job/a.mp4", .changed(closed: true))
+    bench.tracker.couldNotList([TrackerBench.path("job/shut")], in: 0)
+    bench.now += .seconds(2)
+    #expect(bench.due() == ["a.mp4", "a.mp4"])
+    take("first/a.mp4", other, in: &bench)
+    #expect(bench.judged("job/a.mp4", .complete) == .wait)
+    #expect(bench.state("job/a.mp4") == .waitingPackage)
+    bench.observe("job/a.mp4", .listed(TrackerBench.identity(1)), round: 2)
+    bench.observe("first/a.mp4", .listed(TrackerBench.identity(1)), round: 2)
+    bench.tracker.sweep([0: (round: 2, unlisted: [])])
+    bench.now += .seconds(1)
+    #expect(bench.due().contains("a.mp4"))
+    take("job/a.mp4", identifier, in: &bench)
+  }
+
+  @Test("a package that is held when its folder goes is told again once the folder is back")
+  func folderReturns() {
+    var bench = bench()
+    arrive(["job/a.mp4"], in: &bench)
+    #expect(bench.due() == ["a.mp4"])
+    take("job/a.mp4", identifier, in: &bench)
+    #expect(bench.due() == [])
+    #expect(bench.tracker.takePackages().count == 1)
+    let held = PackageOutcome.held(reason: "its sidecar", state: .waitingSidecar, upTo: nil)
+    bench.tracker.packaged(TrackerBench.path("job"), held, at: bench.moment)
+    bench.tracker.suspend(folder: 0)
+    bench.observe("job/a.mp4", .listed(TrackerBench.identity(1)), round: 2)
+    bench.tracker.sweep([0: (round: 2, unlisted: [])])
+    bench.now += .seconds(1)
+    #expect(bench.due() == ["a.mp4"])
+    #expect(bench.examined("job/a.mp4", .known(identifier, TrackerBench.identity(1))) == .wait)
+    #expect(bench.due() == [])
+    #expect(bench.tracker.takePackages().first?.localIdentifiers == [identifier])
+  }
+
+  @Test("a package below a file system that goes and comes back is told again")
+  func mountReturns() {
+    var bench = bench()
+    arrive(["job/a.mp4"], in: &bench)
+    #expect(bench.due() == ["a.mp4"])
+    take("job/a.mp4", identifier, in: &bench)
+    #expect(bench.due() == [])
+    #expect(bench.tracker.takePackages().count == 1)
+    bench.tracker.suspend(below: [TrackerBench.path("job")])
+    #expect(report(bench, "job") == nil)
+    bench.observe("job/a.mp4", .listed(TrackerBench.identity(1)), round: 2)
+    bench.tracker.sweep([0: (round: 2, unlisted: [])])
+    bench.now += .seconds(1)
+    #expect(bench.due() == ["a.mp4"])
+    #expect(bench.examined("job/a.mp4", .known(identifier, TrackerBench.identity(1))) == .wait)
+    #expect(bench.due() == [])
+    #expect(bench.tracker.takePackages().count == 1)
+  }
+
   @Test("what lies directly in the folder is a unit of its own")
   func single() {
     var bench = bench()
@@ -151,7 +209,7 @@ struct PackageTests {
   )
   func refusedMember() {
     var bench = bench()
-    arrive(["job/a.mp4", "job/b.mp4", "job/b.mp4.part", "job/notes.txt"], in: &bench)
+    arrive(["job/a.mp4", "job/b.mp4", "job/.DS_Store", "job/notes.txt"], in: &bench)
     #expect(bench.due() == ["a.mp4", "b.mp4"])
     #expect(bench.judged("job/a.mp4", .complete) == .wait)
     #expect(bench.judged("job/b.mp4", .incomplete) == .wait)

@@ -84,13 +84,34 @@ struct PreferenceTests {
     #expect(bench.due() == [])
   }
 
-  @Test("Case 51: one that comes beside an imported better one is left")
-  func beside() {
+  @Test("Case 51: a better one that was imported while this was examined is taken instead")
+  func meanwhile() {
+    var bench = bench()
+    bench.observe("rec.mkv", .changed(closed: true))
+    bench.observe("rec.mp4", .changed(closed: true))
+    bench.now += .seconds(1)
+    #expect(bench.due().count == 2)
+    #expect(bench.judged("rec.mp4", .complete) == .importNow)
+    bench.imported("rec.mp4", .imported(identifier))
+    #expect(bench.judged("rec.mkv", .complete) == .wait)
+    #expect(bench.state("rec.mkv") == .ignored)
+    // Once that is gone, the ledger is asked.
+    bench.observe("rec.mp4", .vanished)
+    #expect(bench.due() == ["rec.mkv"])
+  }
+
+  @Test("Case 51: a recording that is newer than an imported better one is not left for it")
+  func newer() {
     var bench = bench()
     #expect(settle(&bench, "rec.mp4") == .importNow)
     bench.imported("rec.mp4", .imported(identifier))
+    bench.now += .seconds(1)
     #expect(settle(&bench, "rec.mkv") == .wait)
-    #expect(bench.state("rec.mkv") == .ignored)
+    #expect(bench.state("rec.mkv") == .waitingQuiet)
+    #expect(reason(bench, "rec.mkv")?.contains("prefer_wait") == true)
+    bench.now += .seconds(60)
+    #expect(bench.due() == ["rec.mkv"])
+    #expect(bench.judged("rec.mkv", .complete) == .importNow)
   }
 
   @Test("Case 51: with no remux the recording is imported in the end")

@@ -126,6 +126,75 @@ struct PackageTests {
     }
   }
 
+  @Test(
+    "members of the same content, or that the library has, are taken once, requested and removed",
+    .timeLimit(.minutes(2))
+  )
+  func sameContent() async throws {
+    try await Scene.run(Self.configuration("original = \"remove\"")) { scene in
+      try await Self.moveIn(scene, "first", [1])
+      _ = try await scene.broker.wait("handoffs") { $0.elements.count == 1 }
+      let outside = scene.broker.root.appending("job")
+      try Directory.create(outside)
+      for (name, number) in [("a.mp4", 1), ("b.mp4", 2), ("c.mp4", 2)] {
+        try DurableFile.write(
+          try await Scene.video(UInt64(number)),
+          to: outside.appending(BytePath(name)),
+          permissions: 0o644
+        )
+        // As another user's export: a take would change its owner.
+        try checked("chown") {
+          chown(outside.appending(BytePath(name)).nulTerminated, 65_534, 65_534)
+        }
+      }
+      try DurableFile.rename(outside, to: scene.exports.appending("job"))
+      let handoffs = try await scene.broker.wait("handoffs") { $0.elements.count == 2 }
+      #expect(handoffs.elements.map { Self.names($0).count } == [1, 1])
+      let left = try await poll(within: .seconds(20)) { () -> Bool? in
+        try Directory.entries(of: scene.exports.appending("job")).isEmpty ? true : nil
+      }
+      #expect(left == true, "an original was left")
+      #expect(try await scene.broker.json("assets").elements.count == 2)
+    }
+  }
+
+  @Test(
+    "killed while it waits for its sidecar, a package is requested after the restart",
+    .timeLimit(.minutes(2))
+  )
+  func killedWhileHeld() async throws {
+    let text = Self.configuration("original = \"remove\"\nsidecar_wait = \"3s\"")
+    try await Scene.run(text) { scene in
+      try await Self.moveIn(scene, "job", [1, 2])
+      let path = scene.exports.appending("job")
+      _ = try await scene.broker.wait("why", path) { $0["state"]?.text == "waiting_sidecar" }
+      #expect(try Self.imports(scene) == 2)
+      await scene.broker.end(SIGKILL)
+      try await scene.broker.start()
+      let handoffs = try await scene.broker.wait("handoffs") { !$0.elements.isEmpty }
+      #expect(handoffs.elements.map { Self.names($0).count } == [2])
+      #expect(try Self.imports(scene) == 2)
+    }
+  }
+
+  @Test(
+    "a package that is held while its drop folder goes and returns is requested",
+    .timeLimit(.minutes(2))
+  )
+  func folderReturns() async throws {
+    try await Scene.run(Self.configuration("sidecar_wait = \"4s\"")) { scene in
+      try await Self.moveIn(scene, "job", [1, 2])
+      let path = scene.exports.appending("job")
+      _ = try await scene.broker.wait("why", path) { $0["state"]?.text == "waiting_sidecar" }
+      let away = scene.broker.root.appending("away")
+      try DurableFile.rename(scene.exports, to: away)
+      _ = try await scene.broker.wait("why", path) { $0["state"]?.text == "offline" }
+      try DurableFile.rename(away, to: scene.exports)
+      let handoffs = try await scene.broker.wait("handoffs") { !$0.elements.isEmpty }
+      #expect(handoffs.elements.map { Self.names($0).count } == [2])
+    }
+  }
+
   /// How many imports the log tells of.
   private static func imports(_ scene: Scene) throws -> Int {
     try scene.broker.wholeLog.split(separator: "\n").count { $0.contains("Imported an export") }
@@ -193,6 +262,41 @@ struct PackageTests {
       try scene.write(try await Scene.video(3), to: "job/3.mp4")
       let handoffs = try await scene.broker.wait("handoffs") { $0.elements.count == 2 }
       #expect(handoffs.elements.map { Self.names($0).count }.sorted() == [1, 2])
+    }
+  }
+
+  @Test(
+    "a member that a destination has had already is left out of the request, and that is said",
+    .timeLimit(.minutes(1))
+  )
+  func leftOut() async throws {
+    try await Scene.run(Self.configuration()) { scene in
+      try await Self.moveIn(scene, "job1", [1, 2])
+      _ = try await scene.broker.wait("handoffs") { $0.elements.count == 1 }
+      try await Self.moveIn(scene, "job2", [1, 3])
+      let handoffs = try await scene.broker.wait("handoffs") { $0.elements.count == 2 }
+      #expect(handoffs.elements.map { Self.names($0).count }.sorted() == [1, 2])
+      let first = handoffs.elements.first { Self.names($0).count == 2 }
+      let id = first?["id"]?.text ?? ""
+      let sentence = "its exports are one request to keep, without 1.mp4 (in \(id) already)"
+      let path = scene.exports.appending("job2")
+      let why = try await scene.broker.wait("why", path) { $0["state"]?.text == "imported" }
+      #expect(why["reason"]?.text == sentence)
+      let log = try scene.broker.wholeLog
+      #expect(log.contains(sentence))
+      try await Self.moveIn(scene, "job3", [1, 2])
+      let nothing = try await scene.broker.wait("why", scene.exports.appending("job3")) {
+        $0["state"]?.text == "imported"
+      }
+      #expect(nothing["reason"]?.text?.contains("nothing was left to order for keep") == true)
+      await scene.broker.end(SIGKILL)
+      try await scene.broker.start()
+      let again = try await scene.broker.wait("why", path) { $0["state"]?.text == "imported" }
+      #expect(again["reason"]?.text == sentence)
+      let whole = try await scene.broker.wait("why", scene.exports.appending("job1")) {
+        $0["state"]?.text == "imported"
+      }
+      #expect(whole["reason"]?.text == "its exports are one request")
     }
   }
 

@@ -59,6 +59,49 @@ struct PreferTests {
   }
 
   @Test(
+    "Case 51: a recording that is newer than the imported remux of its name is imported too",
+    .timeLimit(.minutes(1))
+  )
+  func newer() async throws {
+    let text = Self.configuration("prefer = [\"mp4\"]\nprefer_wait = \"1s\"")
+    try await Scene.run(text) { scene in
+      try scene.write(try await Scene.video(1), to: "cut.mp4")
+      _ = try await scene.broker.wait("handoffs") { $0.elements.count == 1 }
+      let raw = scene.exports.appending("cut.mkv")
+      let sample = try await SampleVideo.matroska.path()
+      try #require(await shell("cp '\(sample)' '\(raw)'") == 0)
+      _ = try await scene.broker.wait("why", raw) { $0["state"]?.text == "imported" }
+      #expect(try await scene.broker.json("handoffs").elements.count == 2)
+    }
+  }
+
+  @Test(
+    "Case 51: a change of mode does not make a recording newer than its imported remux",
+    .timeLimit(.minutes(1))
+  )
+  func modeChanged() async throws {
+    let text = Self.configuration("prefer = [\"mp4\"]\nprefer_wait = \"1s\"", original: "remove")
+    try await Scene.run(text) { scene in
+      let sample = try await SampleVideo.matroska.path()
+      let raw = scene.exports.appending("r.mkv")
+      let remux = try await Scene.video(1)
+      try #require(await shell("cp '\(sample)' '\(raw)'") == 0)
+      try scene.write(remux, to: "r.mp4")
+      let why = try await scene.broker.wait("why", raw) {
+        ["ignored", "imported"].contains($0["state"]?.text)
+      }
+      try #require(why["state"]?.text == "ignored")
+      try checked("chmod") { chmod(raw.nulTerminated, 0o640) }
+      // This is changed later and waits as long, so what the change of mode causes comes before it.
+      try scene.write(try await Scene.video(2), to: "z.mov")
+      let handoffs = try await scene.broker.wait("handoffs") { $0.elements.count >= 2 }
+      #expect(handoffs.elements.count == 2)
+      let again = try await scene.broker.wait("why", raw) { $0["state"]?.text == "ignored" }
+      #expect(again["reason"]?.text == "r.mp4 was preferred")
+    }
+  }
+
+  @Test(
     "Case 5: rsync's file is taken once, and what lies there is listed",
     .timeLimit(.minutes(1))
   )

@@ -80,6 +80,7 @@ struct PackageLedgerTests {
   func onlyMissing() async throws {
     try await LedgerFixture.with { fixture in
       try await fixture.add(2, to: [.archive])
+      fixture.time.advance(.seconds(1))
       let members = try await members([1, 2, 3], in: fixture)
       let record = try await fixture.ledger.recordPackage(
         path,
@@ -88,6 +89,17 @@ struct PackageLedgerTests {
       )
       let handoffs = try await record.created.asyncMap { try await fixture.handoff($0) }
       #expect(handoffs.map(\.localIdentifiers) == [[members[0], members[2]], members])
+      #expect(record.omitted.map(\.member) == [members[1]])
+      #expect(record.omitted.map(\.destination) == [.archive])
+      #expect(record.isNew)
+      // It says the same when it is told again.
+      let again = try await fixture.ledger.recordPackage(
+        path,
+        members: members,
+        orders: orders([.archive, .social])
+      )
+      #expect(again.omitted == record.omitted)
+      #expect(!again.isNew)
       // And the other way round: a later sighting of a member adds nothing.
       let seen = try await fixture.add(3, path: "/exports/single.mp4", to: [.archive, .social])
       #expect(seen.created.isEmpty)
