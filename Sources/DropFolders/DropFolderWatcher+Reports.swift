@@ -117,9 +117,11 @@ extension DropFolderWatcher {
     return isMisnamed ? .misnamed(report) : .begun(report)
   }
 
-  /// The deepest folder that holds a path.
+  /// The deepest folder that holds a path; nil for one that is not plain, since its text would tell
+  /// nothing of where it leads.
   private func folder(of path: BytePath) -> Int? {
-    settings.indices
+    guard path.isPlain else { return nil }
+    return settings.indices
       .filter { path.relative(to: settings[$0].path) != nil }
       .max { settings[$0].path.bytes.count < settings[$1].path.bytes.count }
   }

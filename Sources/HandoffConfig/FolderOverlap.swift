@@ -17,7 +17,7 @@ struct FolderOverlap {
   private let owned: [Folder]
   /// Written by receivers or filled with originals.
   private let outputs: [Folder]
-  /// Where exports that were moved away go: they may lie above a drop folder, not inside one.
+  /// Where exports that were moved away go: they may lie above the other folders, not inside one.
   private let moveTargets: [Folder]
   private let inputs: [Folder]
   /// Named in settings of plugins; most likely where they write.
@@ -81,6 +81,9 @@ struct FolderOverlap {
     }
     for own in owned {
       for other in outputs + inputs { apart(other, own, in: context) }
+      for target in moveTargets where target.resolved.isInside(own.resolved) {
+        report(target, "is inside", own, in: context)
+      }
     }
     if owned[0].resolved == owned[1].resolved { report(owned[1], "is", owned[0], in: context) }
   }

@@ -1,4 +1,5 @@
 import DropFolders
+import HandoffConfig
 import HandoffControl
 import HandoffCore
 import HandoffProtocol
@@ -10,10 +11,7 @@ extension ControlQuestions {
   /// - Returns: where the file stands now that it is looked at again; what was last imported from its
   ///   path, if anything was.
   func judgeAgain(_ parameters: WhyParameters) async throws -> WhyReport {
-    var paths = [parameters.path]
-    let real = resolved(parameters.path)
-    if real != parameters.path { paths.append(real) }
-    for path in paths {
+    for path in folderPaths.places(of: parameters.path) {
       switch try await watcher.judgeAgain(path) {
       case .outside: continue
       case .begun(let report):
@@ -33,6 +31,8 @@ extension ControlQuestions {
     }
     throw ControlError(.notFound, "\(parameters.path.displayText) lies in no drop folder")
   }
+
+  var folderPaths: FolderPaths { FolderPaths(configuration.dropFolders) }
 
   /// What is to be said of a sidecar that came after its export was imported; nil if there is none.
   func lateSidecar(beside path: BytePath) async throws -> String? {

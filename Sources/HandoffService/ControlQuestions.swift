@@ -60,7 +60,9 @@ struct ControlQuestions: Sendable {
   }
 
   private func why(_ parameters: WhyParameters) async throws -> WhyReport {
-    for path in [parameters.path, resolved(parameters.path)] {
+    let places = folderPaths.places(of: parameters.path)
+    // What was imported by hand is known by the name that was given.
+    for path in places + [parameters.path] {
       if let report = await watcher.explained(path) { return WhyReport(report) }
       if let identifier = try await ledger.identifier(lastSightedAt: path) {
         return WhyReport(
@@ -71,7 +73,9 @@ struct ControlQuestions: Sendable {
         )
       }
     }
-    let isInside = configuration.dropFolders.contains { parameters.path.isInside($0.path) }
+    let isInside = configuration.dropFolders.contains { folder in
+      places.contains { $0.isInside(folder.path) }
+    }
     return WhyReport(
       parameters.path,
       state: "unknown",

@@ -38,7 +38,9 @@ struct HandImport: Sendable {
 
   /// Imports one file for the peer that asks.
   func run(_ parameters: ImportParameters, from peer: ControlPeer) async throws -> AssetReport {
-    let path = parameters.path
+    // What the ledger remembers must not be one of many ways to write the path.
+    let given = parameters.path
+    let path = given.isPlain ? given : resolved(given.parent).appending(given.lastComponent)
     let (file, identity) = try await open(path)
     let lease = try lease(file, path)
     defer { lease?.release() }
@@ -161,7 +163,7 @@ struct HandImport: Sendable {
   /// What its drop folder knows of a file; nil for a file outside, and for one whose name or kind makes
   /// it no export.
   private func listed(_ path: BytePath) async -> Listed? {
-    for path in [path, resolved(path)] {
+    for path in FolderPaths(intake.originals.folders.values).places(of: path) {
       guard let report = await watcher.report(for: path), report.state != .ignored,
         let settings = intake.originals.folders[report.folder]
       else { continue }

@@ -82,11 +82,20 @@ struct OriginalStage: Sendable {
     if !open.isEmpty {
       return "the original stays until \(Self.list(open)) has succeeded"
     }
+    if handoffs.isEmpty, try await isOwed(identifier) {
+      return "the original stays, since it was handed off to nobody"
+    }
     guard !Self.isHandedOff(handoffs) else {
       return "the original could not be removed or moved; the log tells why"
     }
     let unsuccessful = handoffs.filter { $0.status != .succeeded }
     return "the original stays, since \(Self.list(unsuccessful)) did not succeed"
+  }
+
+  /// A folder that it was seen in names destinations.
+  private func isOwed(_ identifier: LocalIdentifier) async throws -> Bool {
+    let sources = try await ledger.asset(identifier)?.sources ?? []
+    return sources.contains { folders[$0.folder]?.hasDestinations == true }
   }
 
   private static func list(_ handoffs: [Handoff]) -> String {
@@ -124,7 +133,10 @@ struct OriginalStage: Sendable {
       let handoffs = try await ledger.handoffs(ofAsset: identifier)
       guard Self.isHandedOff(handoffs), try await reasonToHold(identifier, handoffs) == nil
       else { return }
-      for (sighting, folder) in waiting { await settle(sighting, of: asset, folder) }
+      // Recorded without handoffs, as after a rebuild of the ledger, it has reached nobody.
+      for (sighting, folder) in waiting where !handoffs.isEmpty || !folder.hasDestinations {
+        await settle(sighting, of: asset, folder)
+      }
     } catch {
       logger.warning(
         "An original was left where it is",
@@ -190,4 +202,7 @@ struct OriginalStage: Sendable {
 extension DropFolderSettings {
   /// Its originals are touched, but not before everything has been handed off.
   var waitsWithOriginal: Bool { originalWaitsForHandoffs && original != .keep }
+
+  /// Its exports may be handed off by themselves.
+  var hasDestinations: Bool { !handoff.isEmpty || !syncPublishTo.isEmpty }
 }

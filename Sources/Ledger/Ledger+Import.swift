@@ -34,6 +34,9 @@ extension Ledger {
   /// Records an import as one change: the asset unless it is known, the sighting, what the path held
   /// before as superseded, and the handoffs that are missing.
   ///
+  /// Content that the path held already for the same folder is ordered nothing unless a sidecar comes with
+  /// it: only the file's times or mode have changed.
+  ///
   /// An automatic order is skipped where the asset was ever ordered automatically for the
   /// destination, or by hand with success or with an end that is still open. What becomes of the
   /// handoffs of a superseded asset that were not sent is the folder's to say; revived content replaces
@@ -60,6 +63,7 @@ extension Ledger {
       let revived = known?.status == Asset.Status.deleted.rawValue
       let row = try transaction.place(asset, known)
       if let acceptance = asset.acceptance { try transaction.accept(acceptance, asset: row) }
+      let isSeenAgain = try transaction.hasLatest(sighting, asset: row)
       let older = try transaction.see(sighting, asset: row)
       var superseded: LocalIdentifier?
       if let older, older != row {
@@ -69,12 +73,15 @@ extension Ledger {
       if isDoubtful, known == nil { try transaction.markHeld(row) }
       let isHeld = try !revived && transaction.isHeld(row)
       var created: [Handoff.ID] = []
-      for order in revived ? [] : prepared {
-        if isHeld {
-          guard try !transaction.isOrdered(row, order.order.destination) else { continue }
-          try transaction.hold(order, from: sighting.path, isNewWord: sidecar != nil)
-        } else if let id = try transaction.orderIfMissing(order) {
-          created.append(id)
+      // Its box has had its say; without it the folder's defaults would count.
+      if !revived, !isSeenAgain || sidecar != nil {
+        for order in prepared {
+          if isHeld {
+            guard try !transaction.isOrdered(row, order.order.destination) else { continue }
+            try transaction.hold(order, from: sighting.path, isNewWord: sidecar != nil)
+          } else if let id = try transaction.orderIfMissing(order) {
+            created.append(id)
+          }
         }
       }
       var replaced: [Handoff.ID] = []

@@ -95,6 +95,15 @@ extension LedgerTransaction {
     return older
   }
 
+  /// The folder took this content from the path, which has held nothing else since.
+  func hasLatest(_ sighting: Sighting, asset: Int64) throws -> Bool {
+    guard sighting.folder != Sighting.byHand else { return false }
+    let values: [Value] = [
+      .blob(sighting.path.bytes), .blob(sighting.folder.bytes), .integer(asset),
+    ]
+    return try connection.first(Self.findSame, values) { _ in true } ?? false
+  }
+
   func consume(_ sidecar: ConsumedSidecar, asset: Int64) throws {
     try connection.run(
       Self.insertSidecar,
@@ -138,6 +147,9 @@ extension LedgerTransaction {
     """
   )
   private static let findLatest = SQL("SELECT asset FROM sightings WHERE path = ?1 AND latest = 1")
+  private static let findSame = SQL(
+    "SELECT 1 FROM sightings WHERE path = ?1 AND latest = 1 AND folder = ?2 AND asset = ?3"
+  )
   private static let endLatest = SQL(
     "UPDATE sightings SET latest = 0, original_waits = 0 WHERE path = ?1 AND latest = 1"
   )

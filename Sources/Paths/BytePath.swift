@@ -28,6 +28,23 @@ public struct BytePath: Hashable, Comparable, Sendable {
   /// The path begins with a slash.
   public var isAbsolute: Bool { bytes.first == Self.slash }
 
+  /// The path is absolute and has no empty part, no `.` and no `..`: text that compares as other text
+  /// then leads to another place, symbolic links apart.
+  public var isPlain: Bool {
+    guard isAbsolute else { return false }
+    let parts = bytes.dropFirst().split(separator: Self.slash, omittingEmptySubsequences: false)
+    return parts.allSatisfy { part in
+      !part.isEmpty && !part.elementsEqual([Self.dot]) && !part.elementsEqual([Self.dot, Self.dot])
+    }
+  }
+
+  /// The path without empty parts and `.`; `..` stays, since only the file system knows where it leads.
+  public var tidied: BytePath {
+    let parts = components.filter { $0 != BytePath([Self.dot]) }
+    let root = BytePath(isAbsolute ? [Self.slash] : [])
+    return parts.reduce(root) { $0.appending($1) }
+  }
+
   /// The bytes with the terminating NUL that system calls want.
   public var nulTerminated: [CChar] {
     bytes.map { CChar(bitPattern: $0) } + [0]

@@ -49,8 +49,17 @@ enum ConfigurationFile {
     }
   }
 
-  /// A path given on the command line, relative to the working directory.
+  /// A path given on the command line, relative to the working directory, without `.`, `..` and empty
+  /// parts where the folder that holds it is there.
   static func absolute(_ path: BytePath) -> BytePath {
+    let full = fromWorkingDirectory(path).tidied
+    if full.isPlain { return full }
+    // Only the file system knows where `..` leads.
+    let name = full.lastComponent
+    return name == ".." ? resolved(full) : resolved(full.parent).appending(name)
+  }
+
+  private static func fromWorkingDirectory(_ path: BytePath) -> BytePath {
     guard !path.isAbsolute, let directory = getcwd(nil, 0) else { return path }
     defer { free(directory) }
     return BytePath(cString: directory).appending(path)

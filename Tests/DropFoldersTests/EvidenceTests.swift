@@ -77,6 +77,8 @@ struct EvidenceTests {
         return states.count { $0 == "refused" } == 2 ? states : nil
       }
       #expect(states?.suffix(2) == ["incomplete", "refused"])
+      let phantom = BytePath(run.drop.bytes + Array("/./a.mp4".utf8))
+      #expect(try await run.ask("judge", phantom)?.members["found"] == .bool(false))
       #expect(try await run.ask("judge", "none.mp4")?.members["found"] == .bool(false))
       #expect(try await run.ask("judge", "a.part")?.members["found"] == .bool(false))
     }

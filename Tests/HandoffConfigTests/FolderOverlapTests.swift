@@ -60,6 +60,16 @@ struct FolderOverlapTests {
       "drop_folder[1].move_to: the folder of originals (/etc/handoff/exports/done) is inside the "
         + "drop folder (/etc/handoff/exports)"
     ),
+    (
+      "[[drop_folder]]\npath = 'b'\noriginal = 'move'\nmove_to = 'library/done'",
+      "drop_folder[1].move_to: the folder of originals (/etc/handoff/library/done) is inside the "
+        + "library (/etc/handoff/library)"
+    ),
+    (
+      "[[drop_folder]]\npath = 'b'\noriginal = 'move'\nmove_to = 'state'",
+      "drop_folder[1].move_to: the folder of originals (/etc/handoff/state) is inside the state "
+        + "folder (/etc/handoff/state)"
+    ),
   ]
 
   @Test("an overlap is told with both resolved paths", arguments: cases)

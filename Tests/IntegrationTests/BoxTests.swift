@@ -126,6 +126,42 @@ struct BoxTests {
     }
   }
 
+  @Test(
+    "what a box said no to stays unpublished when the mode of its export changes",
+    .timeLimit(.minutes(1)),
+    arguments: ["sync_publish = false", "handoff = []"]
+  )
+  func deniedThenChanged(_ box: String) async throws {
+    let rule = "sync_publish_to = [\"slow\"]\npublish_by_default = true"
+    let text = Scene.configuration(
+      folder: rule,
+      handoff: ["quick"],
+      destinations: Scene.held
+    )
+    try await Scene.run(text) { scene in
+      let path = scene.exports.appending("cut.mp4")
+      let sidecar = path.addingSuffix(".handoff.toml")
+      try DurableFile.write(Array("\(box)\n".utf8), to: sidecar, permissions: 0o644)
+      let bytes = try await Scene.video(11)
+      try scene.write(bytes, to: "cut.mp4")
+      let identifier = try await scene.identifier(of: "cut.mp4")
+      let before = try await scene.broker.json("handoffs").elements.count
+      #expect(await shell("chmod g+w '\(path.lossyText)'") == 0)
+      try scene.write(try await Scene.video(12), to: "after.mp4")
+      _ = try await scene.identifier(of: "after.mp4")
+      #expect(try await scene.identifier(of: "cut.mp4") == identifier)
+      #expect(try await scene.handoffs(of: identifier, to: "slow").isEmpty)
+      await scene.broker.end(SIGTERM)
+      #expect(await shell("chmod g-w '\(path.lossyText)'") == 0)
+      try await scene.broker.start()
+      try scene.write(try await Scene.video(13), to: "later.mp4")
+      _ = try await scene.identifier(of: "later.mp4")
+      #expect(try await scene.identifier(of: "cut.mp4") == identifier)
+      #expect(try await scene.handoffs(of: identifier, to: "slow").isEmpty)
+      #expect(try await scene.handoffs(of: identifier, to: "quick").count == before)
+    }
+  }
+
   @Test("no receipt tells of content that its path does not hold any more", .timeLimit(.minutes(1)))
   func superseded() async throws {
     try await withBox(command: "cat $HANDOFF_WORK/gate") { scene in

@@ -156,6 +156,35 @@ struct OriginalTests {
     }
   }
 
+  @Test("an original that was handed off to nobody stays", .timeLimit(.minutes(1)))
+  func owed() async throws {
+    let text = Scene.configuration(
+      folder: Self.whenHandedOff,
+      handoff: ["quick"],
+      destinations: Scene.held
+    )
+    try await Scene.run(text) { scene in
+      await scene.broker.end(SIGTERM)
+      let path = scene.exports.appending("cut.mp4")
+      try scene.write(try await Scene.video(13), to: "cut.mp4")
+      #expect(try await scene.broker.command(["rebuild", "--force"]).code == 0)
+      try await scene.broker.start()
+      // Recorded without handoffs, since the export is older than the rebuild.
+      let identifier = try await scene.identifier(of: "cut.mp4")
+      let status = try await scene.broker.wait("status") {
+        $0["originals"]?.elements.isEmpty == false
+      }
+      let stays = try #require(status["originals"]?.elements.first)
+      #expect(stays["path"]?.text == path.lossyText)
+      #expect(stays["reason"]?.text?.contains("handed off to nobody") == true)
+      #expect(try FileStatus.of(path) != nil)
+      // A success by hand lets it go.
+      let send: [BytePath] = ["send", BytePath(identifier), "--to", "quick", "--wait"]
+      #expect(try await scene.broker.command(send).code == 0)
+      #expect(try await poll { try FileStatus.of(path) == nil ? true : nil } == true)
+    }
+  }
+
   @Test("the original of a deleted asset is the last copy, and stays", .timeLimit(.minutes(1)))
   func lastCopy() async throws {
     let text = Scene.configuration(

@@ -133,6 +133,37 @@ struct ImportTests {
     }
   }
 
+  @Test("Content that its path held already is ordered nothing, unless a new sidecar comes with it")
+  func seenAgain() async throws {
+    try await LedgerFixture.with { fixture in
+      let path: BytePath = "/exports/1.mp4"
+      let ledger = fixture.ledger
+      let identifier = try await fixture.add(1).localIdentifier
+      let again = try await ledger.recordImport(
+        asset: try sampleAsset(1, at: fixture.time.now),
+        sighting: Sighting(
+          path: path,
+          folder: "/exports",
+          identity: identity(1, changed: 8),
+          seenAt: fixture.time.now
+        ),
+        orders: [
+          HandoffOrder(destination: .archive, localIdentifiers: [identifier], isAutomatic: true)
+        ]
+      )
+      #expect(again.created.isEmpty)
+      let changed = identity(1, changed: 8)
+      #expect(try await ledger.identifier(sightedAt: path, identity: changed) == identifier)
+      let sidecar = ConsumedSidecar(path: "/exports/1.mp4.handoff.toml", identity: identity(2))
+      #expect(try await fixture.add(1, to: [.archive], sidecar: sidecar).created.count == 1)
+      #expect(try await fixture.add(1, path: "/exports/copy.mp4", to: [.social]).created.count == 1)
+      // Once the path has held something else, the same content is a new export of it.
+      try await fixture.add(3)
+      try await fixture.add(4, path: "/exports/3.mp4")
+      #expect(try await fixture.add(3, to: [.archive]).created.count == 1)
+    }
+  }
+
   @Test("A file that was only imported by hand is not known, so its drop folder still takes it")
   func byHandFirst() async throws {
     try await LedgerFixture.with { fixture in

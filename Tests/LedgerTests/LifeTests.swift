@@ -318,7 +318,7 @@ struct LifeTests {
       let fixture = LedgerFixture(ledger: ledger, directory: directory, time: time)
       try await fixture.add(1)
       #expect(told.all.isEmpty)
-      try await fixture.add(1, to: [.archive, .social])
+      try await fixture.add(2, to: [.archive, .social])
       #expect(told.all == [[.archive, .social]])
       _ = try await fixture.claim(.social)
       #expect(told.all.last == [.social])

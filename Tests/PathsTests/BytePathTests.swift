@@ -26,6 +26,19 @@ struct BytePathTests {
     #expect(latin1.nulTerminated.count == latin1.bytes.count + 1)
   }
 
+  @Test(
+    "a plain path says where it leads without `.`, `..` and empty parts",
+    arguments: [
+      ("/a/b", true, "/a/b"), ("/a/./b", false, "/a/b"), ("/a//b", false, "/a/b"),
+      ("/a/b/", false, "/a/b"), ("/a/../b", false, "/a/../b"), ("a/b", false, "a/b"),
+      ("./a", false, "a"), ("/", false, "/"), ("/a/.b/..c", true, "/a/.b/..c"),
+    ]
+  )
+  func plain(_ path: BytePath, isPlain: Bool, tidied: BytePath) {
+    #expect(path.isPlain == isPlain)
+    #expect(path.tidied == tidied)
+  }
+
   @Test("a path ends before a NUL, as for the kernel")
   func nul() {
     #expect(BytePath([0x61, 0, 0x62]) == "a")
