@@ -189,7 +189,7 @@ struct ImportStage: Sendable {
     let code = (error as? LibraryError)?.code
     if code == .unavailable {
       return .held(
-        reason: "library_unavailable: \(library.path) is not mounted; the import waits for it",
+        reason: "\(error); the import waits for it",
         state: .importing,
         upTo: Self.libraryWait
       )
