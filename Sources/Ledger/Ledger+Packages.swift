@@ -80,8 +80,7 @@ extension LedgerTransaction {
   ) throws -> Bool {
     if try hasAutomaticHandoff(member.row, destination) { return false }
     if try standing([member.row], destination) != nil { return false }
-    let wasDeleted = try connection.first(Self.findDeletion, [.integer(member.row)]) { _ in true }
-    return wasDeleted == nil
+    return try !wasDeleted(member.row)
   }
 
   private static let insertPackageMember = SQL(
@@ -89,8 +88,5 @@ extension LedgerTransaction {
     INSERT INTO package_members (path, asset, recorded_at) VALUES (?1, ?2, ?3)
     ON CONFLICT DO NOTHING
     """
-  )
-  private static let findDeletion = SQL(
-    "SELECT 1 FROM events WHERE asset = ?1 AND event = 'asset_deleted' LIMIT 1"
   )
 }
