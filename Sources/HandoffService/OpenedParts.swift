@@ -301,6 +301,7 @@ struct OpenedParts: Sendable {
       results: results,
       claims: claims(settings),
       health: health,
+      stop: stop,
       now: SystemClock.now,
       logger: logger
     )
