@@ -136,7 +136,7 @@ struct ImportStage: Sendable {
     let isMember = units.package(of: export.path) != nil
     let orders = isMember ? [] : route.orders(for: [LocalIdentifier(resource.digest)])
     let (asset, record, isHeld) = try await turns.take(resource.digest) {
-      let asset = try await AssetIntake(library: library, logger: logger)
+      let asset = try await AssetIntake(library: library, ledger: ledger, logger: logger)
         .asset(of: resource, facts: export.facts, seen: sighting, acceptance: acceptance)
       let isHeld = hold.holds(export.identity, of: asset) && !orders.isEmpty
       let record = try await ledger.recordImport(
@@ -161,7 +161,10 @@ struct ImportStage: Sendable {
         .sha256: asset.digest.hex, .size: String(asset.size), .detail: "\(resource.method)",
       ]
     )
-    await AssetIntake(library: library, logger: logger).recordLink(record, from: ledger, in: turns)
+    await AssetIntake(library: library, ledger: ledger, logger: logger).recordLink(
+      record,
+      in: turns
+    )
     for id in record.replaced {
       if let handoff = try await ledger.handoff(id) { await results.follow(handoff) }
     }
