@@ -26,7 +26,7 @@ extension AssetLibrary {
 
 extension ObjectStore {
   fileprivate func remove(_ digest: ContentDigest) throws(LibraryError) {
-    guard isAvailable else { throw LibraryError(.unavailable, layout.root) }
+    try requireAvailable()
     let object = layout.object(digest)
     try exchange.withLock { () throws(LibraryError) in
       try storing(object) { () throws(SystemError) in

@@ -35,7 +35,7 @@ extension AssetLibrary {
   /// An asset's record; nil if there is none.
   package func record(of digest: ContentDigest) async throws(LibraryError) -> Asset? {
     try await onFiles { store throws(LibraryError) in
-      guard store.isAvailable else { throw LibraryError(.unavailable, store.layout.root) }
+      try store.requireAvailable()
       return try store.readRecord(digest)
     }
   }
@@ -78,7 +78,7 @@ extension ObjectStore {
   }
 
   fileprivate func readContents() throws(LibraryError) -> LibraryContents {
-    guard isAvailable else { throw LibraryError(.unavailable, layout.root) }
+    try requireAvailable()
     var contents = LibraryContents()
     for shard in try entries(of: layout.objects) where shard.kind == .directory {
       let names = try entries(of: layout.objects.appending(shard.name)).map(\.name)

@@ -44,30 +44,37 @@ package final class AssetLibrary: Sendable {
   ///   - path: absolute.
   ///   - logger: hears only of failures that change nothing.
   ///   - whenMissing: what to do where there is no `library.json`.
+  ///   - id: the library that is meant, as the ledger knows it; another one at the path is as good as
+  ///     none. Nil takes the first that is found.
+  ///   - isExclusive: have it for this process alone, from now on or from when it comes back.
   ///   - isSweeping: remove what interrupted imports have left; false for who only looks.
   ///   - faults: for tests.
   /// - Returns: the library, ready.
-  /// - Throws: ``LibraryError`` with `unknown_format` for a library of a newer format.
+  /// - Throws: ``LibraryError`` with `unknown_format` for a library of a newer format; with
+  ///   `library_in_use` for one that another process has for itself.
   package static func open(
     at path: BytePath,
     logger: Logger,
     whenMissing: WhenMissing = .create,
+    expecting id: String? = nil,
+    isExclusive: Bool = false,
     isSweeping: Bool = true,
     faults: FaultPlan = .current
   ) async throws(LibraryError) -> AssetLibrary {
     let files = BlockingThread("library.files")
+    let layout = StoreLayout(root: path)
     let store = ObjectStore(
-      layout: StoreLayout(root: path),
+      layout: layout,
       logger: logger,
-      faults: faults
+      faults: faults,
+      presence: LibraryPresence(layout, id: id, isExclusive: isExclusive, logger: logger)
     )
-    let id = try await files.run { () throws(LibraryError) -> String? in
-      if whenMissing == .wait, !store.isAvailable { return nil }
-      let id = try store.prepare(whenMissing: whenMissing)
+    let found = try await files.run { () throws(LibraryError) -> String? in
+      guard let id = try store.prepare(whenMissing: whenMissing) else { return nil }
       if isSweeping { _ = try StagingFile.sweep(store.layout) }
       return id
     }
-    return AssetLibrary(store: store, id: id, files: files)
+    return AssetLibrary(store: store, id: found, files: files)
   }
 
   /// Whether a folder holds no object and no record: also where there is no library at all.
@@ -83,9 +90,12 @@ package final class AssetLibrary: Sendable {
     }
   }
 
-  /// The library's file system is there.
-  package func isAvailable() async -> Bool {
-    await files.run { [store] () throws(Never) in store.isAvailable }
+  /// The library is there: its file system is mounted, and it is the right one.
+  package func isAvailable() async -> Bool { await absence() == nil }
+
+  /// Why the library cannot be used now, as an error; nil where it can.
+  package func absence() async -> LibraryError? {
+    await files.run { [store] () throws(Never) in store.absence }
   }
 
   /// The room on the library's file system, as an ordinary user may use it.

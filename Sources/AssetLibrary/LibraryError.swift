@@ -16,8 +16,10 @@ package struct LibraryError: Error, Hashable, Sendable {
     case notPermitted = "not_permitted"
     /// The medium failed.
     case inputOutput = "io_error"
-    /// `library.json` is not there: most likely the library's mount is away.
+    /// `library.json` is not there (most likely the library's mount is away), or is another library's.
     case unavailable = "library_unavailable"
+    /// Another process has the library for itself.
+    case inUse = "library_in_use"
     /// `library.json` is of a newer format, or cannot be read.
     case unknownFormat = "unknown_format"
     /// The source is no longer the export that was judged, or somebody wants to write to it.
@@ -61,7 +63,8 @@ package struct LibraryError: Error, Hashable, Sendable {
   /// The same attempt may succeed later without anybody changing the export.
   package var mayPass: Bool {
     switch code {
-    case .noSpace, .readOnly, .notPermitted, .inputOutput, .unavailable, .sourceChanged: true
+    case .noSpace, .readOnly, .notPermitted, .inputOutput, .unavailable, .inUse, .sourceChanged:
+      true
     case .sourceUnreadable, .other: underlying?.mayPass ?? false
     case .unknownFormat, .objectMissing, .objectDamaged, .malformedRecord, .invalidName,
       .checksumMismatch:

@@ -80,7 +80,7 @@ extension ObjectStore {
   }
 
   private func status(of digest: ContentDigest) throws(LibraryError) -> FileStatus? {
-    guard isAvailable else { throw LibraryError(.unavailable, layout.root) }
+    try requireAvailable()
     let path = layout.object(digest)
     return try storing(path) { () throws(SystemError) in try FileStatus.of(path) }
   }

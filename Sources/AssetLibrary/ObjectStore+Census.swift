@@ -6,7 +6,7 @@ import Paths
 extension ObjectStore {
   /// Looks at every name under `objects`.
   func census() throws(LibraryError) -> LibraryCensus {
-    guard isAvailable else { throw LibraryError(.unavailable, layout.root) }
+    try requireAvailable()
     var census = LibraryCensus()
     let shards = Set(layout.shards)
     for entry in try entries(of: layout.objects) {

@@ -3,26 +3,39 @@ import HandoffProtocol
 import LinuxSystem
 import Paths
 
-/// What stands in `library.json`.
-private struct LibraryFile: Hashable, Codable {
-  var format: Int
-  var id: String
-}
-
 extension ObjectStore {
-  /// Makes what is missing and reads what is there; returns the library's id.
-  func prepare(whenMissing: AssetLibrary.WhenMissing) throws(LibraryError) -> String {
-    if let known = try readLibraryFile() {
+  /// Makes what is missing and reads what is there; returns the library's id, nil where it is to be
+  /// waited for.
+  func prepare(whenMissing: AssetLibrary.WhenMissing) throws(LibraryError) -> String? {
+    let standing = presence.standing()
+    switch standing {
+    case .present(let id):
       try makeFolders()
-      return known.id
+      return id
+    case .unreadable(let error): throw error
+    case .taken: throw inUse
+    case .away where whenMissing == .create: return try make()
+    case .away where whenMissing == .wait, .other where whenMissing == .wait: return nil
+    case .away, .other:
+      throw standing.absence(layout.root) ?? LibraryError(.unavailable, layout.root)
     }
-    guard whenMissing == .create else {
-      throw LibraryError(.unavailable, layout.root, detail: "there is no library.json")
-    }
+  }
+
+  private func make() throws(LibraryError) -> String {
     try makeFolders()
     let made = LibraryFile(format: StoreLayout.format, id: StoreLayout.randomDigits())
     try writeDurably(made, to: layout.libraryFile)
-    return made.id
+    // What is there counts: another process may have made one at the same moment.
+    let standing = presence.standing()
+    guard case .present(let id) = standing else {
+      if standing == .taken { throw inUse }
+      throw standing.absence(layout.root) ?? LibraryError(.unavailable, layout.root)
+    }
+    return id
+  }
+
+  private var inUse: LibraryError {
+    LibraryError(.inUse, layout.root, detail: "another broker or command uses this library")
   }
 
   private func makeFolders() throws(LibraryError) {
@@ -58,27 +71,8 @@ extension ObjectStore {
     }
   }
 
-  private func readLibraryFile() throws(LibraryError) -> LibraryFile? {
-    let path = layout.libraryFile
-    guard let bytes = try readSmallFile(path, limit: 65_536) else { return nil }
-    let file: LibraryFile
-    do {
-      file = try WireCoder.decode(LibraryFile.self, from: bytes)
-    } catch {
-      throw LibraryError(.unknownFormat, path, detail: "\(error)")
-    }
-    guard file.format <= StoreLayout.format else {
-      throw LibraryError(
-        .unknownFormat,
-        path,
-        detail: "format \(file.format) is newer than \(StoreLayout.format); use a newer handoff"
-      )
-    }
-    return file
-  }
-
   func space() throws(LibraryError) -> LibrarySpace {
-    guard isAvailable else { throw LibraryError(.unavailable, layout.root) }
+    try requireAvailable()
     return try storing(layout.root) { () throws(SystemError) in
       var status = statvfs()
       try checked("statvfs", layout.root) { statvfs(layout.root.nulTerminated, &status) }
@@ -92,7 +86,7 @@ extension ObjectStore {
 
   /// Bytes; nil where there is no such object.
   func size(of digest: ContentDigest) throws(LibraryError) -> Int64? {
-    guard isAvailable else { throw LibraryError(.unavailable, layout.root) }
+    try requireAvailable()
     let path = layout.object(digest)
     return try storing(path) { () throws(SystemError) in try FileStatus.of(path)?.size }
   }

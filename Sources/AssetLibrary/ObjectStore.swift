@@ -11,11 +11,17 @@ struct ObjectStore: Sendable {
   let layout: StoreLayout
   let logger: Logger
   let faults: FaultPlan
+  let presence: LibraryPresence
   let exchange = ExchangeLock()
 
-  /// `library.json` is there: the library's file system is mounted.
-  var isAvailable: Bool {
-    access(layout.libraryFile.nulTerminated, F_OK) == 0
+  /// The library is there: its file system is mounted, and it is the right one.
+  var isAvailable: Bool { absence == nil }
+
+  /// Why the library cannot be used now; nil where it can.
+  var absence: LibraryError? { presence.standing().absence(layout.root) }
+
+  func requireAvailable() throws(LibraryError) {
+    if let absence { throw absence }
   }
 
   /// Does something that needs the library; while its mount is away, every failure of the library is
@@ -24,12 +30,17 @@ struct ObjectStore: Sendable {
     _ work: () throws(LibraryError) -> Value
   ) throws(LibraryError) -> Value {
     // Before anything is written to what may be an empty mount point.
-    guard isAvailable else { throw LibraryError(.unavailable, layout.root) }
+    try requireAvailable()
     do throws(LibraryError) {
       return try work()
     } catch {
-      guard error.code != .sourceChanged, !isAvailable else { throw error }
-      throw LibraryError(.unavailable, layout.root, underlying: error.underlying)
+      guard error.code != .sourceChanged, let absence else { throw error }
+      throw LibraryError(
+        .unavailable,
+        layout.root,
+        underlying: error.underlying,
+        detail: absence.detail
+      )
     }
   }
 

@@ -2,6 +2,7 @@
 #include "CLinux.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -34,6 +35,21 @@ int clinux_connect(int socket, const char *path) {
   struct sockaddr_un address;
   if (address_of(path, &address) == -1) return -1;
   return connect(socket, (struct sockaddr *)&address, sizeof address);
+}
+
+int clinux_bind_abstract(int socket, const char *name) {
+  struct sockaddr_un address;
+  size_t length = strlen(name);
+  memset(&address, 0, sizeof address);
+  address.sun_family = AF_UNIX;
+  if (length >= sizeof address.sun_path) {
+    errno = ENAMETOOLONG;
+    return -1;
+  }
+  // After the zero byte that makes it abstract; its length is part of such a name.
+  memcpy(address.sun_path + 1, name, length);
+  return bind(socket, (struct sockaddr *)&address,
+              (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length));
 }
 
 int clinux_accept(int socket) { return accept4(socket, NULL, NULL, SOCK_CLOEXEC); }

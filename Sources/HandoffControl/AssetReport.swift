@@ -54,6 +54,8 @@ package struct AssetReport: Codable, Sendable {
   /// It was imported with `--accept-incomplete`, and the checks did not pass.
   package var acceptedIncomplete: Bool
   @OrNull package var acceptance: AcceptanceReport?
+  /// What could not be done after an import that counts; only in the answer to that import.
+  package var warning: String?
 
   package init(_ asset: Asset) {
     localIdentifier = asset.localIdentifier
@@ -103,5 +105,6 @@ package struct AssetReport: Codable, Sendable {
     case renditions
     case acceptedIncomplete = "accepted_incomplete"
     case acceptance
+    case warning
   }
 }

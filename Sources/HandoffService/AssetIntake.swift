@@ -9,6 +9,7 @@ import Paths
 /// import from a drop folder and one by hand have in common before the ledger is told.
 struct AssetIntake: Sendable {
   let library: AssetLibrary
+  let ledger: Ledger
   let logger: Logger
 
   /// The asset with the new sighting beside those that its record already has, present from now on
@@ -16,14 +17,14 @@ struct AssetIntake: Sendable {
   ///
   /// Call it, and tell the ledger, in one of the asset's turns (``AssetTurns``).
   ///
-  /// - Throws: ``LibraryError``; `source_changed` where the object was deleted since the import, which
+  /// - Throws: the ledger's error, or ``LibraryError``; `source_changed` where the object was deleted since the import, which
   ///   then has to be made again.
   func asset(
     of resource: ImportedResource,
     facts: MediaFacts,
     seen sighting: Sighting,
     acceptance: Acceptance? = nil
-  ) async throws(LibraryError) -> Asset {
+  ) async throws -> Asset {
     guard try await library.holds(resource.digest) else {
       let detail = "the library's object was deleted while the export was imported"
       throw LibraryError(.sourceChanged, sighting.path, detail: detail)
@@ -36,7 +37,7 @@ struct AssetIntake: Sendable {
       sources: [sighting]
     )
     // A tombstone's record counts too: what comes back is the same asset with one more sighting.
-    if let known = try await knownRecord(of: asset.digest) {
+    if let known = try await known(asset) {
       asset = known.seen(at: sighting)
       asset.status = .present
     }
@@ -51,14 +52,15 @@ struct AssetIntake: Sendable {
     return asset
   }
 
-  /// The record that is there; nil also for one that cannot be read, which is written anew.
-  private func knownRecord(of digest: ContentDigest) async throws(LibraryError) -> Asset? {
-    do {
-      return try await library.record(of: digest)
-    } catch let error where error.code == .malformedRecord {
-      logger.warning("A record was written anew", [.sha256: digest.hex, .error: "\(error)"])
-      return nil
+  /// The asset as its record has it, or as the ledger has it where there is no record to be read.
+  private func known(_ asset: Asset) async throws -> Asset? {
+    switch try await library.recordFound(of: asset.digest) {
+    case .asset(let recorded): return recorded
+    case .nothing: break
+    case .malformed:
+      logger.warning("A record was written anew", [.sha256: asset.digest.hex])
     }
+    return try await ledger.asset(asset.localIdentifier)
   }
 
   /// Where an import has superseded an asset, writes both assets' records again, so that a ledger made
@@ -67,7 +69,6 @@ struct AssetIntake: Sendable {
   /// The ledger has it already: a failure is only told.
   func recordLink(
     _ record: ImportRecord,
-    from ledger: Ledger,
     in turns: AssetTurns
   ) async {
     guard let older = record.supersedes else { return }

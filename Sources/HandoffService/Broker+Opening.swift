@@ -44,18 +44,7 @@ extension Broker {
       onCommit: { dispatch.signal($0) },
       notices: NoticeRouting(alert: configuration.broker.alert) { notices.signal($0) }
     )
-    let hasAssets = try await !ledger.counts().assets.isEmpty
-    let library = try await AssetLibrary.open(
-      at: configuration.library.path,
-      logger: logger,
-      whenMissing: hasAssets ? .wait : .create
-    )
-    if await !library.isAvailable() {
-      logger.error(
-        "The library is away: everything that needs it waits",
-        [.path: configuration.library.path.displayText]
-      )
-    }
+    let library = try await openLibrary(configuration, ledger, logger)
     var firstSeen: [BytePath: Timestamp] = [:]
     for folder in configuration.dropFolders {
       firstSeen[folder.path] = try await ledger.firstSeen(folder: folder.path)
@@ -113,6 +102,37 @@ extension Broker {
       "the ledger is lost: \(library.displayText) has assets, and there is no ledger in "
         + "\(state.path.displayText); `handoff rebuild` makes it again from the library"
     )
+  }
+
+  /// A ledger without assets takes whatever library is at the path; else only its own will do.
+  private static func openLibrary(
+    _ configuration: Configuration,
+    _ ledger: Ledger,
+    _ logger: Logger
+  ) async throws -> AssetLibrary {
+    let hasAssets = try await !ledger.counts().assets.isEmpty
+    let known = try await ledger.libraryID()
+    let library: AssetLibrary
+    do throws(LibraryError) {
+      library = try await AssetLibrary.open(
+        at: configuration.library.path,
+        logger: logger,
+        whenMissing: hasAssets ? .wait : .create,
+        expecting: hasAssets ? known : nil,
+        isExclusive: true
+      )
+    } catch {
+      guard error.code == .inUse else { throw error }
+      throw ServiceError(.libraryInUse, error.description)
+    }
+    if let id = library.id, id != known { try await ledger.setLibraryID(id) }
+    if let absence = await library.absence() {
+      logger.error(
+        "The library is away: everything that needs it waits",
+        [.path: configuration.library.path.displayText, .error: absence.description]
+      )
+    }
+    return library
   }
 
   private static func receiverHost(

@@ -120,15 +120,12 @@ struct CareQuestions: Sendable {
   }
 
   private func requireLibrary() async throws {
-    guard await library.isAvailable() else { throw Self.libraryAway(library.path) }
+    if let absence = await library.absence() { throw Self.libraryAway(absence) }
   }
 
   private static let noCheck = ControlError(.notFound, "no check of the library runs")
 
-  static func libraryAway(_ path: BytePath) -> ControlError {
-    ControlError(
-      .unavailable,
-      "library_unavailable: \(path.displayText) is not mounted; nothing was changed"
-    )
+  static func libraryAway(_ absence: LibraryError) -> ControlError {
+    ControlError(.unavailable, "\(absence.description); nothing was changed")
   }
 }

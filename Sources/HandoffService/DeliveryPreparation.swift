@@ -107,7 +107,7 @@ struct DeliveryPreparation: Sendable {
       return .refuse(Self.error(.assetDamaged, Self.damaged, identifier))
     case .unavailable:
       return .wait(libraryAway)
-    case .noSpace, .readOnly, .notPermitted, .inputOutput, .unknownFormat, .sourceChanged,
+    case .noSpace, .readOnly, .notPermitted, .inputOutput, .inUse, .unknownFormat, .sourceChanged,
       .checksumMismatch, .sourceUnreadable, .malformedRecord, .invalidName, .other:
       return .wait(.init(.backoff, until: now().advanced(by: Self.grantWait)))
     }

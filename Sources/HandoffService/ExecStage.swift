@@ -14,6 +14,7 @@ struct ExecStage: Sendable {
   let results: ResultStage
   let claims: ClaimLoop
   let health: DestinationHealth
+  let stop: StopState
   let now: @Sendable () -> Timestamp
   let logger: Logger
 
@@ -36,7 +37,7 @@ struct ExecStage: Sendable {
         let ceiling = now().advanced(by: settings.ceiling)
         guard try await results.recordSubmission(claimed, ceiling: ceiling) else { return }
         let result = await receiver.deliver(claimed.request, assets: assets.map(\.path))
-        try await record(result)
+        try await record(result, of: id)
       }
     } catch {
       // The row keeps its status; recovery at the next start, or the lease's end, takes it up again.
@@ -47,8 +48,18 @@ struct ExecStage: Sendable {
     }
   }
 
+  /// The process has ended, so nobody can be asked for the result again.
+  ///
   /// The write must survive the stop that ended the receiver, so it has a task of its own, awaited at once.
-  private func record(_ result: HandoffResult) async throws {
-    _ = try await Task { try await results.take(result, from: settings) }.value
+  private func record(_ result: HandoffResult, of id: Handoff.ID) async throws {
+    let fields: [LogKey: String] = [
+      .handoffID: id.description, .destination: settings.name.text,
+    ]
+    let write = LastingWrite(stop: stop, logger: logger)
+    _ = try await Task {
+      try await write.run("The result of a handoff waits to be recorded", fields) {
+        try await results.take(result, from: settings)
+      }
+    }.value
   }
 }

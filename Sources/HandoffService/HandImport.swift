@@ -63,15 +63,34 @@ struct HandImport: Sendable {
       acceptance: findings.map { Acceptance(at: now(), by: peer.user, findings: $0) }
     )
     let identifier: LocalIdentifier
+    var warning: String?
     if source.acceptance != nil, let listed {
       identifier = try await take(source, at: listed.path, in: listed.settings)
     } else {
       identifier = try await take(source, isMoved: parameters.take)
+      if parameters.take { warning = await remove(source, of: identifier) }
     }
     guard let recorded = try await ledger.asset(identifier) else {
       throw ControlError(.failed, "the ledger lost \(identifier)")
     }
-    return AssetReport(recorded)
+    var report = AssetReport(recorded)
+    report.warning = warning
+    return report
+  }
+
+  /// Removes a source whose asset the ledger has; what stands in the way, for the one who asked.
+  private func remove(_ source: Source, of identifier: LocalIdentifier) async -> String? {
+    do {
+      guard let digest = try await ledger.asset(identifier)?.digest else { return nil }
+      _ = try await library.removeSource(source.path, identity: source.identity, of: digest)
+      return nil
+    } catch {
+      logger.warning(
+        "The source of an import by hand could not be removed",
+        [.exportPath: source.path.displayText, .error: "\(error)"]
+      )
+      return "\(source.path.displayText) is imported, but could not be removed: \(error)"
+    }
   }
 
   /// Into the folder named `import`; nothing is handed off by itself.
@@ -94,23 +113,16 @@ struct HandImport: Sendable {
       seenAt: now()
     )
     let record = try await intake.turns.take(resource.digest) {
-      let asset = try await AssetIntake(library: library, logger: logger)
+      let asset = try await AssetIntake(library: library, ledger: ledger, logger: logger)
         .asset(of: resource, facts: source.facts, seen: sighting, acceptance: source.acceptance)
       return try await ledger.recordImport(asset: asset, sighting: sighting, orders: [])
     }
-    await AssetIntake(library: library, logger: logger)
-      .recordLink(record, from: ledger, in: intake.turns)
+    await AssetIntake(library: library, ledger: ledger, logger: logger)
+      .recordLink(record, in: intake.turns)
     logger.notice(
       "Imported by hand",
       [.exportPath: source.path.displayText, .assetID: record.localIdentifier.text]
     )
-    if isMoved {
-      _ = try await library.removeSource(
-        source.path,
-        identity: source.identity,
-        of: resource.digest
-      )
-    }
     return record.localIdentifier
   }
 

@@ -137,7 +137,7 @@ struct ImportStage: Sendable {
     let isMember = units.package(of: export.path) != nil
     let orders = isMember ? [] : route.orders(for: [LocalIdentifier(resource.digest)])
     let (asset, record) = try await turns.take(resource.digest) {
-      let asset = try await AssetIntake(library: library, logger: logger)
+      let asset = try await AssetIntake(library: library, ledger: ledger, logger: logger)
         .asset(of: resource, facts: export.facts, seen: sighting, acceptance: acceptance)
       let verdict = hold.verdict(on: export.identity, of: asset, object: resource.formerChange)
       let record = try await ledger.recordImport(
@@ -163,7 +163,10 @@ struct ImportStage: Sendable {
         .sha256: asset.digest.hex, .size: String(asset.size), .detail: "\(resource.method)",
       ]
     )
-    await AssetIntake(library: library, logger: logger).recordLink(record, from: ledger, in: turns)
+    await AssetIntake(library: library, ledger: ledger, logger: logger).recordLink(
+      record,
+      in: turns
+    )
     for id in record.replaced {
       if let handoff = try await ledger.handoff(id) { await results.follow(handoff) }
     }
@@ -191,7 +194,7 @@ struct ImportStage: Sendable {
     let code = (error as? LibraryError)?.code
     if code == .unavailable {
       return .held(
-        reason: "library_unavailable: \(library.path) is not mounted; the import waits for it",
+        reason: "\(error); the import waits for it",
         state: .importing,
         upTo: Self.libraryWait
       )

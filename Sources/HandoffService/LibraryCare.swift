@@ -32,15 +32,24 @@ package struct LibraryCare: Sendable {
       )
     }
     let lock = try BrokerLock(state)
+    let ledger = try await Ledger.open(
+      directory: state.path,
+      logger: logger,
+      now: SystemClock.now
+    )
+    let library: AssetLibrary
+    do {
+      let known = try await ledger.libraryID()
+      library = try await openLibrary(configuration, expecting: known, logger)
+    } catch {
+      try await ledger.close()
+      throw error
+    }
     return LibraryCare(
       configuration: configuration,
       lock: lock,
-      library: try await openLibrary(configuration, logger),
-      ledger: try await Ledger.open(
-        directory: state.path,
-        logger: logger,
-        now: SystemClock.now
-      ),
+      library: library,
+      ledger: ledger,
       logger: logger
     )
   }
@@ -97,19 +106,29 @@ package struct LibraryCare: Sendable {
     withExtendedLifetime(lock) {}
   }
 
+  /// Opens the library for this process alone.
+  ///
+  /// - Throws: ``ControlError`` with `unavailable` while it is away or another process has it.
   static func openLibrary(
     _ configuration: Configuration,
+    expecting id: String?,
     _ logger: Logger
   ) async throws -> AssetLibrary {
-    let library = try await AssetLibrary.open(
-      at: configuration.library.path,
-      logger: logger,
-      whenMissing: .wait,
-      isSweeping: false
-    )
-    guard await library.isAvailable() else {
-      throw CareQuestions.libraryAway(configuration.library.path)
+    let library: AssetLibrary
+    do throws(LibraryError) {
+      library = try await AssetLibrary.open(
+        at: configuration.library.path,
+        logger: logger,
+        whenMissing: .wait,
+        expecting: id,
+        isExclusive: true,
+        isSweeping: false
+      )
+    } catch {
+      guard error.code == .inUse else { throw error }
+      throw ControlError(.unavailable, error.description)
     }
+    if let absence = await library.absence() { throw CareQuestions.libraryAway(absence) }
     return library
   }
 }

@@ -25,7 +25,7 @@ struct LibraryCheck: Sendable {
   private static let batch = 200
 
   func run(_ parameters: CheckParameters) async throws {
-    guard await library.isAvailable() else { throw LibraryError(.unavailable, library.path) }
+    if let absence = await library.absence() { throw absence }
     if let identifier = parameters.localIdentifier {
       try await checkOne(identifier)
     } else {

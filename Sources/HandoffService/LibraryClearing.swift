@@ -17,7 +17,7 @@ struct LibraryClearing: Sendable {
   private static let batch = 500
 
   func run(_ parameters: ClearingParameters) async throws -> ClearingReport {
-    guard await library.isAvailable() else { throw LibraryError(.unavailable, library.path) }
+    if let absence = await library.absence() { throw absence }
     var report = ClearingReport(dryRun: parameters.dryRun)
     let moment = now().milliseconds
     let old = moment - parameters.olderThanMilliseconds

@@ -49,7 +49,7 @@ package struct LibraryRebuild: Sendable {
     try Directory.create(state.path, permissions: 0o700)
     let lock = try BrokerLock(state)
     defer { withExtendedLifetime(lock) {} }
-    let library = try await LibraryCare.openLibrary(configuration, logger)
+    let library = try await LibraryCare.openLibrary(configuration, expecting: nil, logger)
     try await requireUnsound(state)
     var report = RebuildReport(rebuiltAt: SystemClock.now())
     let former = try await former(state, into: &report)
@@ -58,7 +58,7 @@ package struct LibraryRebuild: Sendable {
     report.problems = contents.problems.map(\.description)
     let assets = try await judged(contents.assets, library, &report)
     let gone = try await withoutBytes(assets, library)
-    try await make(assets, gone: gone, after: former, state, &report)
+    try await make(assets, gone: gone, after: former, state, library.id, &report)
     let aside = state.path.appending("ledger-before-\(report.rebuiltAt.milliseconds)")
     let replacement = LedgerReplacement(
       directory: state.path,
@@ -176,6 +176,7 @@ package struct LibraryRebuild: Sendable {
     gone: [LocalIdentifier],
     after former: FormerHandoffs,
     _ state: StateFolder,
+    _ library: String?,
     _ report: inout RebuildReport
   ) async throws {
     // What an interrupted rebuild has left.
@@ -202,6 +203,7 @@ package struct LibraryRebuild: Sendable {
     }
     try await ledger.beginHandoffs(after: former.last)
     try await ledger.setNote(.rebuilt, report.rebuiltAt)
+    if let library { try await ledger.setLibraryID(library) }
     try await ledger.close()
   }
 

@@ -108,22 +108,16 @@ struct NoticeLoop: Sendable {
     }
   }
 
-  /// Does it until the ledger takes it: only a broker that ends may bring a notice twice, not a disk
-  /// that is full for a while.
-  private func recorded(_ write: @Sendable () async throws -> Void) async {
-    var failures = 0
-    let rest = WakeSignal()
-    while true {
-      do {
-        return try await write()
-      } catch let error as LedgerError {
-        return report("A notice is gone", [.error: "\(error)"])
-      } catch {
-        failures += 1
-        if failures == 1 { report("What became of a notice waits", [.error: "\(error)"]) }
-        if stop.isDraining || Task.isCancelled { return }
-        await rest.wait(atMost: .seconds(min(failures, 15)))
-      }
+  /// Only a broker that ends may bring a notice twice, not a disk that is full for a while.
+  private func recorded(_ write: @escaping @Sendable () async throws -> Void) async {
+    let fields: [LogKey: String] = [.callback: callback.text]
+    do {
+      try await LastingWrite(stop: stop, logger: logger)
+        .run("What became of a notice waits", fields, write)
+    } catch let error as LedgerError {
+      report("A notice is gone", [.error: "\(error)"])
+    } catch {
+      report("What became of a notice was not written down", [.error: "\(error)"])
     }
   }
 

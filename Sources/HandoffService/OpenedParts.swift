@@ -302,6 +302,7 @@ struct OpenedParts: Sendable {
       results: results,
       claims: claims(settings),
       health: health,
+      stop: stop,
       now: SystemClock.now,
       logger: logger
     )

@@ -3,6 +3,8 @@ package struct ServiceError: Error, Hashable, Sendable, CustomStringConvertible 
   package enum Code: Hashable, Sendable {
     /// Another broker holds the state folder.
     case alreadyRunning
+    /// Another broker, with another state folder, has the library.
+    case libraryInUse
     /// The configuration names what this build cannot do.
     case unsupported
     /// The library has assets and the state folder has no ledger that knows them.

@@ -21,6 +21,11 @@ package final class StopState: Sendable {
     if isDraining { signal.signal() }
   }
 
+  /// Ends what ``wakeOnDrain(_:)`` began, for a loop that has ended.
+  package func forget(_ signal: WakeSignal) {
+    wakers.withLock { wakers in wakers.removeAll { $0 === signal } }
+  }
+
   /// Starts draining; later calls do nothing.
   package func drain() {
     guard !draining.exchange(true, ordering: .acquiringAndReleasing) else { return }

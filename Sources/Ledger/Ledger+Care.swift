@@ -37,6 +37,21 @@ extension Ledger {
     try await readings.queue.read { connection in try CareQueries.read(note, connection) }
   }
 
+  /// The id of the library whose assets these are; nil where it was never told.
+  package func libraryID() async throws -> String? {
+    try await readings.queue.read { connection in try CareQueries.readLibrary(connection) }
+  }
+
+  /// Writes down the id of the library whose assets these are.
+  package func setLibraryID(_ id: String) async throws {
+    try await write { transaction in
+      _ = try transaction.connection.run(
+        CareQueries.setNote,
+        [.text(CareQueries.libraryID), .text(id)]
+      )
+    }
+  }
+
   /// Writes or removes a note in `meta`.
   package func setNote(_ note: LedgerNote, _ moment: Timestamp?) async throws {
     try await write { transaction in try transaction.note(note, moment) }
@@ -97,6 +112,12 @@ enum CareQueries {
   )
   fileprivate static let clearNote = SQL("DELETE FROM meta WHERE name = ?1")
   private static let readNote = SQL("SELECT value FROM meta WHERE name = ?1")
+
+  fileprivate static let libraryID = "library_id"
+
+  fileprivate static func readLibrary(_ connection: Connection) throws -> String? {
+    try connection.first(readNote, [.text(libraryID)]) { row in try row.text(0) }
+  }
 
   static func read(_ note: LedgerNote, _ connection: Connection) throws -> Timestamp? {
     try connection.first(readNote, [.text(note.rawValue)]) { row in

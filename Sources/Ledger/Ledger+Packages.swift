@@ -129,8 +129,7 @@ extension LedgerTransaction {
   ) throws -> Bool {
     if try hasAutomaticHandoff(member.row, destination) { return false }
     if try standing([member.row], destination) != nil { return false }
-    let wasDeleted = try connection.first(Self.findDeletion, [.integer(member.row)]) { _ in true }
-    return wasDeleted == nil
+    return try !wasDeleted(member.row)
   }
 
   /// The members whose handoff to a destination is older than their place in the package, or that were
@@ -181,8 +180,5 @@ extension LedgerTransaction {
     INSERT INTO package_members (path, asset, recorded_at) VALUES (?1, ?2, ?3)
     ON CONFLICT DO NOTHING
     """
-  )
-  private static let findDeletion = SQL(
-    "SELECT 1 FROM events WHERE asset = ?1 AND event = 'asset_deleted' LIMIT 1"
   )
 }

@@ -117,7 +117,7 @@ extension LedgerTransaction {
   }
 
   /// Makes a handoff of an import; nil where it was ever ordered automatically, or has been handed off
-  /// by hand and has succeeded or may still.
+  /// by hand and has succeeded or may still, or was deleted at any time: only a person hands that off.
   func orderIfMissing(_ prepared: PreparedOrder) throws -> Handoff.ID? {
     if try handoff(sameAs: prepared) != nil { return nil }
     let assets = try presentAssets(prepared.order.localIdentifiers)
@@ -125,6 +125,7 @@ extension LedgerTransaction {
       let destination = prepared.order.destination
       if try hasAutomaticHandoff(first, destination) { return nil }
       if try standing(assets, destination) != nil { return nil }
+      if try wasDeleted(first) { return nil }
     }
     return try insert(prepared, assets: assets).handoffID
   }

@@ -59,6 +59,11 @@ extension LedgerTransaction {
     } ?? false
   }
 
+  /// The asset was deleted at any time, also where its content has come back since.
+  func wasDeleted(_ asset: Int64) throws -> Bool {
+    try connection.first(Self.findDeletion, [.integer(asset)]) { _ in true } ?? false
+  }
+
   /// Makes a pending handoff with its token.
   func insert(_ prepared: PreparedOrder, assets: [Int64]) throws -> HandoffRow {
     let order = prepared.order
@@ -113,6 +118,9 @@ extension LedgerTransaction {
     SELECT 1 FROM handoff_assets AS ha JOIN handoffs AS h ON h.id = ha.handoff
     WHERE ha.asset = ?1 AND h.destination = ?2 AND h.automatic_asset IS NOT NULL LIMIT 1
     """
+  )
+  private static let findDeletion = SQL(
+    "SELECT 1 FROM events WHERE asset = ?1 AND event = 'asset_deleted' LIMIT 1"
   )
   private static let insertHandoff = SQL(
     """

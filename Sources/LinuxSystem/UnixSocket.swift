@@ -13,6 +13,16 @@ package enum UnixSocket {
     return (FileDescriptor(owning: numbers[0]), FileDescriptor(owning: numbers[1]))
   }
 
+  /// Takes a name for as long as the descriptor is open, that is at most as long as the process lives.
+  ///
+  /// The name is an abstract one of unix(7): no file, and one of the network namespace.
+  /// - Throws: `EADDRINUSE` while it is taken, also by this process.
+  package static func claim(_ name: String) throws(SystemError) -> FileDescriptor {
+    let socket = FileDescriptor(owning: try checked("socket") { clinux_socket() })
+    try checked("bind") { clinux_bind_abstract(socket.rawValue, name) }
+    return socket
+  }
+
   /// Makes a socket file and listens on it.
   ///
   /// The file has its permissions from the first moment on. One that nobody listens on any more is

@@ -9,7 +9,7 @@ extension Command {
     _ arguments: ParsedArguments,
     _ configuration: Configuration
   ) async throws -> AssetReport {
-    try await BrokerConnection.ask(
+    let asset = try await BrokerConnection.ask(
       configuration,
       .importFile,
       ImportParameters(
@@ -19,5 +19,7 @@ extension Command {
       ),
       as: AssetReport.self
     )
+    if let warning = asset.warning { Terminal.error("warning: \(warning)") }
+    return asset
   }
 }

@@ -25,7 +25,7 @@ enum Program {
 
   private static func exitCode(_ error: ServiceError) -> ExitCode {
     switch error.code {
-    case .alreadyRunning: .unavailable
+    case .alreadyRunning, .libraryInUse: .unavailable
     case .unsupported: .usage
     case .ledgerLost: .failed
     }

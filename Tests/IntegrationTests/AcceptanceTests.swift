@@ -96,6 +96,30 @@ struct AcceptanceTests {
     }
   }
 
+  @Test("import --take of a file that cannot be removed imports it and says so")
+  func unremovable() async throws {
+    guard getuid() == 0 else { return print("skipped: chattr +i needs root") }
+    try await Scene.run(Scene.configuration()) { scene in
+      let folder = scene.broker.root.appending("outside")
+      try Directory.create(folder)
+      let file = folder.appending("cut.mp4")
+      try DurableFile.write(try await Scene.video(8), to: file)
+      guard await shell("chattr +i '\(folder.lossyText)' 2> /dev/null") == 0 else {
+        return print("skipped: this file system knows no immutable folders")
+      }
+      let ended = try await scene.broker.command(["import", "--take", file])
+      #expect(await shell("chattr -i '\(folder.lossyText)'") == 0)
+      let asset = try #require(try await scene.broker.json("assets").elements.first)
+      #expect(ended.code == 0)
+      #expect(
+        String(decoding: ended.output, as: UTF8.self)
+          == "\(try #require(asset["local_identifier"]?.text))\n"
+      )
+      #expect(ended.errors.contains("warning: \(file.lossyText)"))
+      #expect(try FileStatus.of(file) != nil)
+    }
+  }
+
   @Test("the brake on intake holds imports by hand too", .timeLimit(.minutes(1)))
   func brake() async throws {
     let text = Scene.configuration()

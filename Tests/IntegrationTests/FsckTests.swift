@@ -44,6 +44,22 @@ struct FsckTests {
     }
   }
 
+  @Test("a record that cannot be read is written anew from the ledger, with all it knew")
+  func malformedRecord() async throws {
+    try await Scene.withReceiver { scene in
+      let asset = try await scene.imported(1, as: "clip.mp4")
+      let sha256 = try asset.text(of: "sha256")
+      let before = try scene.record(sha256)
+      let path = try scene.object(asset).addingSuffix(".json")
+      try DurableFile.write(Array("nothing".utf8), to: path)
+      let again = try await scene.imported(1, as: "copy.mp4")
+      #expect(again["sources"]?.elements.count == 2)
+      let after = try scene.record(sha256)
+      #expect(after["sources"]?.elements.count == 2)
+      #expect(after["imported_at"] == before["imported_at"])
+    }
+  }
+
   /// The other half: `gc` takes what is nobody's, and leaves what is somebody's.
   private static func clear(_ scene: Scene, orphan: BytePath) async throws {
     let staging = scene.library.appending("staging")
@@ -134,7 +150,9 @@ struct FsckTests {
         )
       }
       let made = "00000000-0000-8000-8000-000000000000/L0/001"
-      for form in ["../x/L0/001", "../../no/such/file", made, "\(uuid)/L0/002", "\(uuid)/../L0/001"] {
+      for form in [
+        "../x/L0/001", "../../no/such/file", made, "\(uuid)/L0/002", "\(uuid)/../L0/001",
+      ] {
         for words: [BytePath] in [["show"], ["fsck"], ["send", "--to", "script"]] {
           let ended = try await scene.broker.command(words + [BytePath(form)])
           #expect(ended.code == 3, "\(words) \(form): \(ended.errors)")

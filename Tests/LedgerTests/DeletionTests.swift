@@ -104,6 +104,21 @@ struct DeletionTests {
     }
   }
 
+  @Test("Revived content hands nothing off when it is seen again, renamed or in another folder")
+  func revivedStaysQuiet() async throws {
+    try await LedgerFixture.with { fixture in
+      let first = try await fixture.add(1).localIdentifier
+      _ = try await fixture.ledger.delete(first, force: false, reason: "test")
+      #expect(try await fixture.add(1, to: [.archive]).revived)
+      let renamed = try await fixture.add(1, path: "/exports/renamed.mp4", to: [.archive])
+      #expect(!renamed.revived)
+      #expect(renamed.created.isEmpty)
+      let elsewhere = try await fixture.add(1, path: "/b/1.mp4", folder: "/b", to: [.social])
+      #expect(elsewhere.created.isEmpty)
+      #expect(try await fixture.ledger.handoffs(ofAsset: first).isEmpty)
+    }
+  }
+
   @Test("What nobody has needed for long enough is deleted, counted from import, sighting, or end")
   func retention() async throws {
     try await LedgerFixture.with { fixture in

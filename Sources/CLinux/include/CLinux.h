@@ -104,6 +104,8 @@ int clinux_socket_pair(int pair[2]);
 int clinux_socket(void);
 int clinux_bind(int socket, const char *path);
 int clinux_connect(int socket, const char *path);
+// Binds to an abstract name, which is no file.
+int clinux_bind_abstract(int socket, const char *name);
 int clinux_accept(int socket);
 // One sendmsg(2) without SIGPIPE; passes a descriptor unless it is -1.
 intptr_t clinux_send(int socket, const void *bytes, size_t count, int descriptor, int wait);
