@@ -84,7 +84,13 @@ package final class AssetLibrary: Sendable {
     at path: BytePath,
     logger: Logger
   ) async throws(LibraryError) -> Bool {
-    let store = ObjectStore(layout: StoreLayout(root: path), logger: logger, faults: .current)
+    let layout = StoreLayout(root: path)
+    let store = ObjectStore(
+      layout: layout,
+      logger: logger,
+      faults: .current,
+      presence: LibraryPresence(layout, id: nil, isExclusive: false, logger: logger)
+    )
     return try await BlockingThread("library.look").run { () throws(LibraryError) in
       try store.holdsNothing()
     }

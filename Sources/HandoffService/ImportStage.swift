@@ -132,7 +132,7 @@ struct ImportStage: Sendable {
       export: export.path,
       folder: export.folder,
       sidecar: sidecar?.sidecar,
-      wasThereBefore: wasThereBefore(export)
+      wasThereBefore: wasThereBefore(export, hasSidecar: sidecar != nil)
     )
     let isMember = units.package(of: export.path) != nil
     let orders = isMember ? [] : route.orders(for: [LocalIdentifier(resource.digest)])
@@ -183,10 +183,13 @@ struct ImportStage: Sendable {
 
   /// It lay in its folder when that was seen for the first time, so the box counts as not ticked.
   ///
-  /// The inode's change time decides: nobody can set it, and a move into the folder renews it.
-  private func wasThereBefore(_ export: SettledExport) -> Bool {
-    guard !export.cameByRename, let firstSeen = firstSeen[export.folder.path] else { return false }
-    return export.identity.changed / 1_000_000 <= firstSeen.milliseconds
+  /// With a sidecar the inode's change time decides: nobody can set it, and a move into the folder
+  /// renews it. Where only the folder's default would tick the box, its content must be newer too, so
+  /// that a changed mode or name publishes nothing that was there.
+  private func wasThereBefore(_ export: SettledExport, hasSidecar: Bool) -> Bool {
+    guard let firstSeen = firstSeen[export.folder.path] else { return false }
+    if !hasSidecar, export.identity.modified / 1_000_000 <= firstSeen.milliseconds { return true }
+    return !export.cameByRename && export.identity.changed / 1_000_000 <= firstSeen.milliseconds
   }
 
   /// Nothing is lost by a failure: the export stays where it is, and the attempt is made again.

@@ -52,7 +52,11 @@ struct PackageStage: Sendable {
       export: arrival.path,
       folder: folder,
       sidecar: sidecar?.sidecar,
-      wasThereBefore: try await wasThereBefore(arrival, in: folder),
+      wasThereBefore: try await wasThereBefore(
+        arrival,
+        in: folder,
+        hasSidecar: sidecar != nil
+      ),
       isPackage: true
     )
     let record = try await ledger.recordPackage(
@@ -94,16 +98,21 @@ struct PackageStage: Sendable {
   }
 
   /// One of its exports lay in the folder when that was seen for the first time, so the box counts as not
-  /// ticked.
+  /// ticked; the rule is that of single exports.
   private func wasThereBefore(
     _ arrival: PackageArrival,
-    in folder: DropFolderSettings
+    in folder: DropFolderSettings,
+    hasSidecar: Bool
   ) async throws -> Bool {
     guard let firstSeen = firstSeen[folder.path] else { return false }
-    for member in arrival.members where !member.cameByRename {
+    for member in arrival.members where !hasSidecar || !member.cameByRename {
       let sources = try await ledger.asset(member.localIdentifier)?.sources ?? []
       guard let sighting = sources.first(where: { $0.path == member.path }) else { continue }
-      if sighting.identity.changed / 1_000_000 <= firstSeen.milliseconds { return true }
+      let identity = sighting.identity
+      if !hasSidecar, identity.modified / 1_000_000 <= firstSeen.milliseconds { return true }
+      if !member.cameByRename, identity.changed / 1_000_000 <= firstSeen.milliseconds {
+        return true
+      }
     }
     return false
   }

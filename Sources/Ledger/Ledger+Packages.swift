@@ -157,9 +157,7 @@ extension LedgerTransaction {
         return omission(member, .handedOff(found.id))
       }
       if handedOff.contains(member) { return omission(member, .olderThanRebuild) }
-      let wasDeleted = try connection.first(Self.findDeletion, [.integer(key.row)]) { _ in true }
-      guard wasDeleted == true else { return nil }
-      return omission(member, .deleted)
+      return try wasDeleted(key.row) ? omission(member, .deleted) : nil
     }
   }
 

@@ -162,6 +162,45 @@ struct BoxTests {
     }
   }
 
+  @Test(
+    "what was there is not published because its mode or name changes, also where it was ignored",
+    .timeLimit(.minutes(1)),
+    arguments: ["import", "ignore"]
+  )
+  func oldAndChanged(_ existing: String) async throws {
+    let rule = """
+      sync_publish_to = ["slow"]
+      publish_by_default = true
+      existing = "\(existing)"
+      """
+    let text = Scene.configuration(folder: rule, handoff: ["quick"], destinations: Scene.held)
+    try await Scene.run(text, starting: false) { scene in
+      for (number, name) in [(UInt64(21), "mode.mp4"), (22, "name.mp4")] {
+        try scene.write(try await Scene.video(number), to: BytePath(name))
+      }
+      try await scene.broker.start()
+      let state = existing == "import" ? "imported" : "ignored"
+      for name in ["mode.mp4", "name.mp4"] {
+        _ = try await scene.broker.wait("why", scene.exports.appending(name)) {
+          $0["state"]?.text == state
+        }
+      }
+      let mode = scene.exports.appending("mode.mp4")
+      #expect(await shell("chmod g+w '\(mode.lossyText)'") == 0)
+      try DurableFile.rename(
+        scene.exports.appending("name.mp4"),
+        to: scene.exports.appending("renamed.mp4")
+      )
+      let renamed = try await scene.identifier(of: "renamed.mp4")
+      #expect(try await scene.handoffs(of: renamed, to: "slow").isEmpty)
+      let changed = try await scene.identifier(of: "mode.mp4")
+      #expect(try await scene.handoffs(of: changed, to: "slow").isEmpty)
+      try scene.write(try await Scene.video(23), to: "new.mp4")
+      let new = try await scene.identifier(of: "new.mp4")
+      #expect(try await scene.handoffs(of: new, to: "slow").count == 1)
+    }
+  }
+
   @Test("no receipt tells of content that its path does not hold any more", .timeLimit(.minutes(1)))
   func superseded() async throws {
     try await withBox(command: "cat $HANDOFF_WORK/gate") { scene in

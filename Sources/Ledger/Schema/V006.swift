@@ -1,6 +1,6 @@
 extension Schema {
   /// What a rebuild keeps from being handed off, until a person says so.
-  static let v007 = """
+  static let v006 = """
     -- Nobody knows whether these were handed off under the former ledger: what is ordered of them is held.
     CREATE TABLE held_assets (
       asset INTEGER PRIMARY KEY REFERENCES assets (id),
