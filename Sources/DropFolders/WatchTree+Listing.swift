@@ -17,6 +17,8 @@ extension WatchTree {
     let file: FileDescriptor
     let device: UInt64
     let depth: Int
+    /// It came with a directory that was moved, so a rename gave its files their paths.
+    let isMovedIn: Bool
   }
 
   /// Each level holds a descriptor open while it is listed.
@@ -47,7 +49,8 @@ extension WatchTree {
           path: folders[index].path,
           file: file,
           device: found.device,
-          depth: 0
+          depth: 0,
+          isMovedIn: false
         )
       )
     } catch {
@@ -129,15 +132,23 @@ extension WatchTree {
     do {
       guard let status = try FileStatus.of(name, in: place.file) else { return }
       guard status.kind == .regular else { return }
-      let isRenamed = isMovedIn
-      put(path, place.folder, isRenamed ? .renamed(closedSince: false) : .listed(status.identity))
+      put(
+        path,
+        place.folder,
+        place.isMovedIn ? .renamed(closedSince: false) : .listed(status.identity)
+      )
     } catch {
       skip(place.folder, path, error)
     }
   }
 
   /// Watches and lists a directory that an event was about.
-  func enter(_ name: BytePath, of watch: CInt, _ entry: WatchedDirectories.Entry) {
+  func enter(
+    _ name: BytePath,
+    of watch: CInt,
+    _ entry: WatchedDirectories.Entry,
+    isMovedIn: Bool = false
+  ) {
     guard let path = path(of: watch), let relative = directories.relativePath(watch) else { return }
     do {
       let root = try FileDescriptor.open(folders[entry.folder].path, O_RDONLY | O_DIRECTORY)
@@ -153,7 +164,8 @@ extension WatchTree {
         path: path,
         file: file,
         device: entry.device,
-        depth: relative.components.count
+        depth: relative.components.count,
+        isMovedIn: isMovedIn
       )
       enter(name, path.appending(name), in: place)
     } catch {
@@ -191,7 +203,8 @@ extension WatchTree {
         path: path,
         file: file,
         device: found.device,
-        depth: place.depth + 1
+        depth: place.depth + 1,
+        isMovedIn: place.isMovedIn
       )
       list(inner)
     } catch  where [ENOENT, ENOTDIR, ELOOP].contains(error.errno) {
@@ -226,10 +239,11 @@ extension WatchTree {
     // A round that is under way tells of it at its end, but a package that has come by an event may be
     // whole before the next round.
     inbox.putUnlisted(path, folder: folder)
-    let reason = AccessRefusal.text(error, path)
-    folders[folder].status.note(.failed, reason)
+    // Looked up only where it is said.
+    func reason() -> String { AccessRefusal.text(error, path) }
+    folders[folder].status.note(.failed, reason())
     folders[folder].listing.failed.insert(path)
     guard folders[folder].told.insert(path).inserted else { return }
-    logger.warning("a folder is not covered", [.path: path.displayText, .error: reason])
+    logger.warning("a folder is not covered", [.path: path.displayText, .error: reason()])
   }
 }

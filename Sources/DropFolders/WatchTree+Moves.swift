@@ -39,9 +39,8 @@ extension WatchTree {
       directories.attach(watch, to: event.watch, as: event.name)
       detached.remove(watch)
     }
-    isMovedIn = event.mask & UInt32(IN_MOVED_TO) != 0
-    defer { isMovedIn = false }
-    enter(event.name, of: event.watch, entry)
+    let isMovedIn = event.mask & UInt32(IN_MOVED_TO) != 0
+    enter(event.name, of: event.watch, entry, isMovedIn: isMovedIn)
     guard let path = path(of: event.watch)?.appending(event.name) else { return }
     // A nested drop folder that came with it.
     for index in folders.indices where folders[index].path.isInside(path) { open(index) }

@@ -29,8 +29,6 @@ final class WatchTree {
   /// Directories that lost their place, until a wake shows that no other half comes.
   var detached: Set<CInt> = []
   private var controlWatch: CInt = 0
-  /// What is listed now came with a directory that was moved, so a rename gave it its path.
-  var isMovedIn = false
 
   static let mask = UInt32(
     IN_CREATE | IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ATTRIB
@@ -64,9 +62,13 @@ final class WatchTree {
   /// Watches everything, on a new instance: at start, after an overflow, and when the library's table
   /// has grown.
   func watchEverything() {
+    watchEverything { () throws(SystemError) in try openInstance() }
+  }
+
+  private func watchEverything(opening open: () throws(SystemError) -> Void) {
     forgetWatches()
     do {
-      try openInstance()
+      try open()
       shortage = nil
     } catch {
       giveUpEvents(error)
@@ -74,7 +76,7 @@ final class WatchTree {
     for index in folders.indices {
       let wasThere = folders[index].root != nil
       folders[index].root = nil
-      open(index)
+      self.open(index)
       if wasThere, folders[index].root == nil {
         inbox.putLost(folder: index, folders[index].status)
       }
@@ -91,7 +93,8 @@ final class WatchTree {
       return false
     }
     logger.notice("an inotify instance was got: drop folders are watched by events again")
-    watchEverything()
+    // The new instance is empty, and scarce: it is not given back to be opened once more.
+    watchEverything { () throws(SystemError) in try watchControl() }
     return tools != nil
   }
 
