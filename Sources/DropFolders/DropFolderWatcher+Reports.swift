@@ -22,11 +22,6 @@ extension DropFolderWatcher {
     }
   }
 
-  /// Every file that is not imported, by path.
-  package func candidates() -> [CandidateReport] {
-    tracker.reports
-  }
-
   /// What is known of one file; nil if it is not seen here, or imported and let go of: then the ledger
   /// knows it.
   package func report(for path: BytePath) -> CandidateReport? {
@@ -120,9 +115,6 @@ extension DropFolderWatcher {
   /// The deepest folder that holds a path; nil for one that is not plain, since its text would tell
   /// nothing of where it leads.
   private func folder(of path: BytePath) -> Int? {
-    guard path.isPlain else { return nil }
-    return settings.indices
-      .filter { path.relative(to: settings[$0].path) != nil }
-      .max { settings[$0].path.bytes.count < settings[$1].path.bytes.count }
+    path.isPlain ? settings.deepestIndex(holding: path) : nil
   }
 }

@@ -141,6 +141,11 @@ struct Candidate: Sendable {
     }
   }
 
+  /// As others see it now; during a look the last state stands.
+  var presented: (state: CandidateState, reason: String?) {
+    shown ?? (announced ?? .waitingQuiet, announcedReason)
+  }
+
   mutating func enter(_ stage: Stage, wake: Duration?, at moment: SettleTracker.Moment) {
     if !isSame(stage) { since = moment.time }
     self.stage = stage

@@ -105,7 +105,7 @@ extension SettleTracker {
   package var stateCounts: [CandidateState: Int] {
     var counts: [CandidateState: Int] = [:]
     for candidate in candidates.values {
-      counts[candidate.shown?.state ?? candidate.announced ?? .waitingQuiet, default: 0] += 1
+      counts[candidate.presented.state, default: 0] += 1
     }
     return counts
   }
@@ -115,9 +115,7 @@ extension SettleTracker {
     _ candidate: Candidate,
     withPending: Bool
   ) -> CandidateReport {
-    // During a look the last state stands.
-    var (state, reason) =
-      candidate.shown ?? (candidate.announced ?? .waitingQuiet, candidate.announcedReason)
+    var (state, reason) = candidate.presented
     if state == .waitingPackage {
       reason = packageReason(for: path, in: candidate.folder) ?? reason
     }

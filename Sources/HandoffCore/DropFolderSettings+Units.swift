@@ -10,7 +10,12 @@ extension DropFolderSettings {
 extension Collection<DropFolderSettings> {
   /// The deepest folder that holds a path: among nested ones it decides.
   package func deepest(holding path: BytePath) -> DropFolderSettings? {
-    filter { path.relative(to: $0.path) != nil }
-      .max { $0.path.bytes.count < $1.path.bytes.count }
+    deepestIndex(holding: path).map { self[$0] }
+  }
+
+  /// The place of ``deepest(holding:)``.
+  package func deepestIndex(holding path: BytePath) -> Index? {
+    indices.filter { path.relative(to: self[$0].path) != nil }
+      .max { self[$0].path.bytes.count < self[$1].path.bytes.count }
   }
 }

@@ -53,7 +53,7 @@ extension SettleTracker {
       return isListed ? nil : "not everything in \(directory.lastComponent) could be listed yet"
     }
     let name = first.relative(to: directory) ?? first.lastComponent
-    let shown = candidate.shown ?? (candidate.announced ?? .waitingQuiet, candidate.announcedReason)
+    let shown = candidate.presented
     let state = candidate.isTransfer ? "not complete" : shown.state.rawValue
     let others = package.unready.count > 1 ? ", and \(package.unready.count - 1) more" : ""
     let reason = shown.reason.map { " (\($0))" } ?? ""

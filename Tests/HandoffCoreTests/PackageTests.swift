@@ -25,6 +25,18 @@ struct PackageTests {
     bench.now += .seconds(1)
   }
 
+  /// A member of the package comes, is proven finished and imported; nothing else is due then.
+  private func gather(
+    _ name: String,
+    _ identifier: LocalIdentifier,
+    in bench: inout TrackerBench
+  ) {
+    arrive(["job/\(name)"], in: &bench)
+    #expect(bench.due() == ["\(name)"])
+    take("job/\(name)", identifier, in: &bench)
+    #expect(bench.due() == [])
+  }
+
   private func take(_ name: String, _ identifier: LocalIdentifier, in bench: inout TrackerBench) {
     #expect(bench.judged(name, .complete) == .importNow)
     bench.imported(name, .imported(identifier))
@@ -158,10 +170,7 @@ struct PackageTests {
   @Test("a package that is held when its folder goes is told again once the folder is back")
   func folderReturns() {
     var bench = bench()
-    arrive(["job/a.mp4"], in: &bench)
-    #expect(bench.due() == ["a.mp4"])
-    take("job/a.mp4", identifier, in: &bench)
-    #expect(bench.due() == [])
+    gather("a.mp4", identifier, in: &bench)
     #expect(bench.tracker.takePackages().count == 1)
     let held = PackageOutcome.held(reason: "its sidecar", state: .waitingSidecar, upTo: nil)
     bench.tracker.packaged(TrackerBench.path("job"), held, at: bench.moment)
@@ -178,10 +187,7 @@ struct PackageTests {
   @Test("a package below a file system that goes and comes back is told again")
   func mountReturns() {
     var bench = bench()
-    arrive(["job/a.mp4"], in: &bench)
-    #expect(bench.due() == ["a.mp4"])
-    take("job/a.mp4", identifier, in: &bench)
-    #expect(bench.due() == [])
+    gather("a.mp4", identifier, in: &bench)
     #expect(bench.tracker.takePackages().count == 1)
     bench.tracker.suspend(below: [TrackerBench.path("job")])
     #expect(report(bench, "job") == nil)
@@ -244,10 +250,7 @@ struct PackageTests {
   @Test("a package that changes is told again with its new set, an unchanged one is not")
   func changes() {
     var bench = bench()
-    arrive(["job/a.mp4"], in: &bench)
-    #expect(bench.due() == ["a.mp4"])
-    take("job/a.mp4", identifier, in: &bench)
-    #expect(bench.due() == [])
+    gather("a.mp4", identifier, in: &bench)
     #expect(bench.tracker.takePackages().count == 1)
     bench.tracker.packaged(TrackerBench.path("job"), .recorded, at: bench.moment)
     bench.observe("job/a.mp4", .attributes)
@@ -256,20 +259,14 @@ struct PackageTests {
     #expect(bench.examined("job/a.mp4", .known(identifier, TrackerBench.identity(1))) == .wait)
     #expect(bench.due() == [])
     #expect(bench.tracker.takePackages().isEmpty)
-    arrive(["job/b.mp4"], in: &bench)
-    #expect(bench.due() == ["b.mp4"])
-    take("job/b.mp4", other, in: &bench)
-    #expect(bench.due() == [])
+    gather("b.mp4", other, in: &bench)
     #expect(bench.tracker.takePackages().first?.localIdentifiers == [identifier, other])
   }
 
   @Test("one that is refused is shown, and one that is held goes on with its sidecar")
   func outcomes() {
     var bench = bench()
-    arrive(["job/a.mp4"], in: &bench)
-    #expect(bench.due() == ["a.mp4"])
-    take("job/a.mp4", identifier, in: &bench)
-    #expect(bench.due() == [])
+    gather("a.mp4", identifier, in: &bench)
     _ = bench.tracker.takePackages()
     let path = TrackerBench.path("job")
     let held = PackageOutcome.held(reason: "invalid", state: .waitingSidecar, upTo: nil)
