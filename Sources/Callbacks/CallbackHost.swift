@@ -12,8 +12,6 @@ package struct CallbackHost: Sendable {
   /// The time from SIGTERM to SIGKILL.
   package var grace: Duration = .seconds(2)
 
-  private static let defaultSearchPath =
-    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
   /// What a desktop notification or a mail program needs; nothing that could be a secret.
   private static let passedOn = [
     "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "HOME", "LOGNAME", "TZ", "USER", "WAYLAND_DISPLAY",
@@ -40,5 +38,5 @@ package struct CallbackHost: Sendable {
     return values.sorted { $0.key < $1.key }.map { BytePath("\($0.key)=\($0.value)") }
   }
 
-  private var searchPath: String { environment["PATH"] ?? Self.defaultSearchPath }
+  private var searchPath: String { environment["PATH"] ?? CommandSearch.defaultPath }
 }

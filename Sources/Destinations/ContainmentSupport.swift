@@ -38,7 +38,7 @@ package enum ContainmentSupport: Hashable, Sendable, CustomStringConvertible {
       arguments: Containment.isolation + ["--unshare-net"] + system.arguments
         + ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--", "/usr/bin/env", "true"]
     )
-    command.environment = [BytePath("PATH=\(ReceiverHost.defaultSearchPath)")]
+    command.environment = [BytePath("PATH=\(CommandSearch.defaultPath)")]
     command.descriptors[2] = writing
     let process = try await SpawnedProcess.spawn(command)
     try writing.close()

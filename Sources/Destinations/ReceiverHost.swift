@@ -1,4 +1,5 @@
 package import HandoffLog
+import LinuxSystem
 package import Paths
 
 /// What the machine and the broker have to do with every receiver.
@@ -12,9 +13,6 @@ package struct ReceiverHost: Sendable {
   /// The state folder and the library: covered where a destination's folders would show them.
   package var hidden: [BytePath]
   package var logger: Logger
-
-  package static let defaultSearchPath =
-    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
   package init(
     programs: BytePath,
@@ -33,7 +31,7 @@ package struct ReceiverHost: Sendable {
   }
 
   /// Where programs are looked for, by the broker and by its receivers.
-  package var searchPath: String { environment["PATH"] ?? Self.defaultSearchPath }
+  package var searchPath: String { environment["PATH"] ?? CommandSearch.defaultPath }
 }
 
 /// The folders that the broker keeps for one destination; both are there before a receiver starts.

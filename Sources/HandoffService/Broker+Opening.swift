@@ -142,7 +142,7 @@ extension Broker {
     _ environment: [String: String],
     _ logger: Logger
   ) async throws -> ReceiverHost {
-    let searchPath = environment["PATH"] ?? ReceiverHost.defaultSearchPath
+    let searchPath = environment["PATH"] ?? CommandSearch.defaultPath
     return ReceiverHost(
       programs: programs.folder,
       environment: environment,

@@ -69,7 +69,7 @@ package struct ConfigurationReport: Encodable, Sendable {
     _ programs: Programs,
     _ environment: [String: String]
   ) throws -> [String] {
-    let searchPath = environment["PATH"] ?? ReceiverHost.defaultSearchPath
+    let searchPath = environment["PATH"] ?? CommandSearch.defaultPath
     var warnings: [String] = []
     for destination in configuration.destinations {
       let name = "destination \(destination.name)"

@@ -3,6 +3,10 @@ package import Paths
 
 /// Finds the program of a destination's `command` or of a callback's `exec`.
 package enum CommandSearch {
+  /// The search path where the environment names none.
+  package static let defaultPath =
+    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
   /// The absolute path of a program, or nil if there is no executable file of that name.
   ///
   /// One with a slash is an absolute path; a bare name is looked for beside `handoff`, then on the

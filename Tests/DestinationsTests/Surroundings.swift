@@ -33,7 +33,7 @@ struct Surroundings {
   ) async throws {
     let support =
       containment
-      ? await ContainmentSupport.find(searchPath: ReceiverHost.defaultSearchPath)
+      ? await ContainmentSupport.find(searchPath: CommandSearch.defaultPath)
       : ContainmentSupport.none(reason: "not in this test")
     try await withTemporaryDirectory { root in
       try await body(Surroundings(root, support))
@@ -72,7 +72,7 @@ struct Surroundings {
     let host = ReceiverHost(
       programs: try productsFolder(),
       environment: [
-        "PATH": ReceiverHost.defaultSearchPath, "SECRET": "s", "GIVEN": "g", "TZ": "UTC",
+        "PATH": CommandSearch.defaultPath, "SECRET": "s", "GIVEN": "g", "TZ": "UTC",
       ],
       support: support,
       system: try SystemLayout.current(),
@@ -131,7 +131,7 @@ extension HandoffResult {
 
 /// bubblewrap is there; says so where it is not.
 func bubblewrapIsInstalled() -> Bool {
-  if CommandSearch.find("bwrap", on: ReceiverHost.defaultSearchPath) != nil { return true }
+  if CommandSearch.find("bwrap", on: CommandSearch.defaultPath) != nil { return true }
   print("Skipped: bubblewrap is not installed.")
   return false
 }
