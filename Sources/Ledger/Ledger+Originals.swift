@@ -58,10 +58,11 @@ private enum OriginalQueries {
       AND original_waits <> ?1
     """
   )
+  // The plus keeps the planner from walking the whole table in order of its rows.
   static let waiting = SQL(
     """
     SELECT s.path, s.folder, a.identifier FROM sightings AS s JOIN assets AS a ON a.id = s.asset
-    WHERE s.original_waits = 1 ORDER BY s.id
+    WHERE s.original_waits = 1 ORDER BY +s.id
     """
   )
 }

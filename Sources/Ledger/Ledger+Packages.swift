@@ -127,9 +127,7 @@ extension LedgerTransaction {
     _ member: NewMember,
     at destination: DestinationName
   ) throws -> Bool {
-    if try hasAutomaticHandoff(member.row, destination) { return false }
-    if try standing([member.row], destination) != nil { return false }
-    return try !wasDeleted(member.row)
+    try !isOrdered(member.row, destination) && !wasDeleted(member.row)
   }
 
   /// The members whose handoff to a destination is older than their place in the package, or that were

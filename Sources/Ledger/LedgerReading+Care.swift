@@ -65,20 +65,23 @@ extension LedgerReading {
 
   /// How much is left to read again since a moment.
   package func unreadTotals(since moment: Timestamp) async throws -> AssetTotals {
-    try await totals(Queries.unreadTotals, [.integer(moment.milliseconds)])
+    try await readings.queue.read { connection in
+      try connection.first(Queries.unreadTotals, [.integer(moment.milliseconds)]) { row in
+        AssetTotals(count: Int(try row.integer(0)), bytes: try row.integer(1))
+      } ?? AssetTotals()
+    }
   }
 
   package func verificationOutlook() async throws -> VerificationOutlook {
-    let totals = try await totals(Queries.totals, [])
-    return try await readings.queue.read { connection in
-      let moments = try connection.first(Queries.moments) { row in
-        (oldest: try row.optionalInteger(0), newest: try row.optionalInteger(1))
+    try await readings.queue.read { connection in
+      let outlook = try connection.first(Queries.outlook) { row in
+        VerificationOutlook(
+          totals: AssetTotals(count: Int(try row.integer(0)), bytes: try row.integer(1)),
+          oldest: try row.optionalInteger(2).map(Timestamp.init(milliseconds:)),
+          newest: try row.optionalInteger(3).map(Timestamp.init(milliseconds:))
+        )
       }
-      return VerificationOutlook(
-        totals: totals,
-        oldest: moments?.oldest.map(Timestamp.init(milliseconds:)),
-        newest: moments?.newest.map(Timestamp.init(milliseconds:))
-      )
+      return outlook ?? VerificationOutlook(totals: AssetTotals(), oldest: nil, newest: nil)
     }
   }
 
@@ -101,14 +104,6 @@ extension LedgerReading {
         if let status { found[digest] = Asset.Status(rawValue: status) }
       }
       return found
-    }
-  }
-
-  private func totals(_ sql: SQL, _ values: [Value]) async throws -> AssetTotals {
-    try await readings.queue.read { connection in
-      try connection.first(sql, values) { row in
-        AssetTotals(count: Int(try row.integer(0)), bytes: try row.integer(1))
-      } ?? AssetTotals()
     }
   }
 }
@@ -146,13 +141,11 @@ private enum Queries {
   static let unreadTotals = SQL(
     "SELECT count(*), ifnull (sum(size), 0) FROM assets WHERE \(isUnread)"
   )
-  static let totals = SQL(
-    "SELECT count(*), ifnull (sum(size), 0) FROM assets WHERE status <> 'deleted'"
-  )
-  static let moments = SQL(
+  static let outlook = SQL(
     """
-    SELECT min (ifnull (verified_at, imported_at)), max (verified_at) FROM assets
-    WHERE status <> 'deleted'
+    SELECT count(*), ifnull (sum(size), 0), min (ifnull (verified_at, imported_at)),
+      max (verified_at)
+    FROM assets WHERE status <> 'deleted'
     """
   )
   static let byStatus = SQL("SELECT \(columns) FROM assets WHERE status = ?1 ORDER BY id")

@@ -29,10 +29,7 @@ extension LedgerTransaction {
   /// Tells the broker's alert of a damaged asset, once until it is sound again.
   func tell(_ status: Asset.Status, of asset: Int64) throws {
     guard let alert = routing.alert, status == .damaged || status == .present else { return }
-    let text = try connection.first(Self.findIdentifier, [.integer(asset)]) { row in
-      try row.text(0)
-    }
-    guard let identifier = text.flatMap({ LocalIdentifier($0) }) else { return }
+    guard let identifier = try identifier(ofAsset: asset) else { return }
     if status == .damaged {
       try add(.damagedAsset(identifier, at: Timestamp(milliseconds: now)), for: alert)
     } else {
@@ -83,7 +80,6 @@ extension LedgerTransaction {
 
   private static let day: Int64 = 86_400_000
 
-  private static let findIdentifier = SQL("SELECT identifier FROM assets WHERE id = ?1")
   // That a condition still lasts is kept once a day: a start finds every refused export again.
   private static let insertNotice = SQL(
     """

@@ -129,7 +129,7 @@ extension LedgerTransaction {
     touch(row.destination)
   }
 
-  private func identifier(ofAsset row: Int64) throws -> LocalIdentifier? {
+  func identifier(ofAsset row: Int64) throws -> LocalIdentifier? {
     let text = try connection.first(Self.identifierOfAsset, [.integer(row)]) { row in
       try row.text(0)
     }
