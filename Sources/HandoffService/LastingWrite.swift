@@ -21,7 +21,7 @@ struct LastingWrite: Sendable {
   func run(
     _ message: StaticString,
     _ fields: [LogKey: String],
-    _ write: @escaping @Sendable () async throws -> Void
+    _ write: @Sendable () async throws -> Void
   ) async throws {
     let rest = WakeSignal()
     var failures = 0

@@ -172,6 +172,7 @@ final class TroubleStage: Sendable {
     _ refusals: [CandidateChange],
     _ evidence: @Sendable (BytePath) async -> CandidateReport?
   ) async {
+    guard !refusals.isEmpty else { return }
     var notices: [AddressedNotice] = []
     for change in refusals {
       let report = await evidence(change.path)
@@ -227,20 +228,11 @@ final class TroubleStage: Sendable {
 
   /// Writes until the ledger takes it, or the broker stops: then the next start finds it again.
   private func written(_ write: @Sendable () async throws -> Void) async {
-    var failures = 0
-    let rest = WakeSignal()
-    parts.stop.wakeOnDrain(rest)
-    while true {
-      do {
-        return try await write()
-      } catch {
-        failures += 1
-        if failures == 1 {
-          parts.logger.error("A trouble cannot be recorded", [.error: "\(error)"])
-        }
-        if parts.stop.isDraining || Task.isCancelled { return }
-        await rest.wait(atMost: .seconds(min(failures, 15)))
-      }
+    do {
+      try await LastingWrite(stop: parts.stop, logger: parts.logger)
+        .run("A trouble cannot be recorded", [:], write)
+    } catch {
+      parts.logger.warning("A trouble was not recorded", [.error: "\(error)"])
     }
   }
 }
