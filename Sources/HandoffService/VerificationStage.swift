@@ -74,10 +74,11 @@ struct VerificationStage: Sendable {
     var hasFailed = false
     while !stop.isDraining, !Task.isCancelled {
       do {
-        let wait = try await untilDue(interval)
+        let known = try await ledger.longestUnread()
+        let wait = try await untilDue(known, interval)
         if wait > .zero {
           await signal.wait(atMost: wait)
-        } else if let known = try await ledger.longestUnread() {
+        } else if let known {
           _ = try await reader.read(known, at: pace)
         }
         hasFailed = false
@@ -90,9 +91,15 @@ struct VerificationStage: Sendable {
     }
   }
 
-  private func untilDue(_ interval: Duration) async throws -> Duration {
+  /// What is overdue is found by an index; only the spread of the rest needs a look at all assets.
+  private func untilDue(
+    _ known: ObjectKnowledge?,
+    _ interval: Duration
+  ) async throws -> Duration {
+    guard let known else { return interval }
+    let oldest = known.verifiedAt ?? known.importedAt
+    if oldest.advanced(by: interval) <= now() { return .zero }
     let outlook = try await ledger.verificationOutlook()
-    guard let oldest = outlook.oldest else { return interval }
     let due = Self.due(
       oldest: oldest,
       newest: outlook.newest,
