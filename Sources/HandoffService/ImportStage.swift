@@ -128,14 +128,21 @@ struct ImportStage: Sendable {
       identity: export.identity,
       seenAt: now()
     )
+    let wasThereBefore = firstSeen[export.folder.path].map {
+      export.identity.wasThere(
+        at: $0,
+        cameByRename: export.cameByRename,
+        hasSidecar: sidecar != nil
+      )
+    }
     let route = FolderRoute(
       export: export.path,
       folder: export.folder,
       sidecar: sidecar?.sidecar,
-      wasThereBefore: wasThereBefore(export, hasSidecar: sidecar != nil)
+      wasThereBefore: wasThereBefore ?? false
     )
     let isMember = units.package(of: export.path) != nil
-    let orders = isMember ? [] : route.orders(for: [LocalIdentifier(resource.digest)])
+    let orders = isMember ? [] : route.datedOrders(for: [LocalIdentifier(resource.digest)])
     let (asset, record) = try await turns.take(resource.digest) {
       let asset = try await AssetIntake(library: library, ledger: ledger, logger: logger)
         .asset(of: resource, facts: export.facts, seen: sighting, acceptance: acceptance)
@@ -143,13 +150,7 @@ struct ImportStage: Sendable {
       let record = try await ledger.recordImport(
         asset: asset,
         sighting: sighting,
-        orders: verdict == .handedOff
-          ? []
-          : orders.map { order in
-            var order = order
-            order.publishAt = route.publishAt?.inHostZone
-            return order
-          },
+        orders: verdict == .handedOff ? [] : orders,
         sidecar: sidecar.map { ConsumedSidecar(path: $0.path, identity: $0.identity) },
         onSupersede: export.folder.onSupersede,
         isDoubtful: verdict == .held
@@ -179,17 +180,6 @@ struct ImportStage: Sendable {
     if !isMember { await originals.imported(asset, from: sighting, in: export.folder) }
     if sidecar != nil { receipts.mark(record.localIdentifier) }
     return record.localIdentifier
-  }
-
-  /// It lay in its folder when that was seen for the first time, so the box counts as not ticked.
-  ///
-  /// With a sidecar the inode's change time decides: nobody can set it, and a move into the folder
-  /// renews it. Where only the folder's default would tick the box, its content must be newer too, so
-  /// that a changed mode or name publishes nothing that was there.
-  private func wasThereBefore(_ export: SettledExport, hasSidecar: Bool) -> Bool {
-    guard let firstSeen = firstSeen[export.folder.path] else { return false }
-    if !hasSidecar, export.identity.modified / 1_000_000 <= firstSeen.milliseconds { return true }
-    return !export.cameByRename && export.identity.changed / 1_000_000 <= firstSeen.milliseconds
   }
 
   /// Nothing is lost by a failure: the export stays where it is, and the attempt is made again.

@@ -48,26 +48,22 @@ struct PackageStage: Sendable {
     in folder: DropFolderSettings,
     with sidecar: SidecarReader.Found?
   ) async throws -> PackageOutcome {
+    var assets: [LocalIdentifier: Asset] = [:]
+    for identifier in arrival.localIdentifiers {
+      assets[identifier] = try await ledger.asset(identifier)
+    }
     let route = FolderRoute(
       export: arrival.path,
       folder: folder,
       sidecar: sidecar?.sidecar,
-      wasThereBefore: try await wasThereBefore(
-        arrival,
-        in: folder,
-        hasSidecar: sidecar != nil
-      ),
+      wasThereBefore: wasThereBefore(arrival, assets, in: folder, hasSidecar: sidecar != nil),
       isPackage: true
     )
     let record = try await ledger.recordPackage(
       arrival.path,
       members: arrival.localIdentifiers,
-      handedOff: try await handedOff(arrival),
-      orders: route.orders(for: arrival.localIdentifiers).map { order in
-        var order = order
-        order.publishAt = route.publishAt?.inHostZone
-        return order
-      },
+      handedOff: Set(assets.values.filter(hold.countsAsHandedOff).map(\.localIdentifier)),
+      orders: route.datedOrders(for: arrival.localIdentifiers),
       sidecar: sidecar.map { ConsumedSidecar(path: $0.path, identity: $0.identity) }
     )
     if !record.created.isEmpty {
@@ -79,10 +75,8 @@ struct PackageStage: Sendable {
         ]
       )
     }
-    let apart = PackageSummary(arrival, record).sentence(
-      isHeld: record.isHeld,
-      hasDestinations: !route.orders(for: arrival.localIdentifiers).isEmpty
-    )
+    let apart = PackageSummary(arrival, record)
+      .sentence(hasDestinations: !route.choices.isEmpty)
     if let apart, record.isNew {
       logger.warning(
         "Not every export of a package is in its requests",
@@ -101,32 +95,19 @@ struct PackageStage: Sendable {
   /// ticked; the rule is that of single exports.
   private func wasThereBefore(
     _ arrival: PackageArrival,
+    _ assets: [LocalIdentifier: Asset],
     in folder: DropFolderSettings,
     hasSidecar: Bool
-  ) async throws -> Bool {
+  ) -> Bool {
     guard let firstSeen = firstSeen[folder.path] else { return false }
-    for member in arrival.members where !hasSidecar || !member.cameByRename {
-      let sources = try await ledger.asset(member.localIdentifier)?.sources ?? []
-      guard let sighting = sources.first(where: { $0.path == member.path }) else { continue }
-      let identity = sighting.identity
-      if !hasSidecar, identity.modified / 1_000_000 <= firstSeen.milliseconds { return true }
-      if !member.cameByRename, identity.changed / 1_000_000 <= firstSeen.milliseconds {
-        return true
-      }
+    return arrival.members.contains { member in
+      let sighting = assets[member.localIdentifier]?.sources.first { $0.path == member.path }
+      return sighting?.identity.wasThere(
+        at: firstSeen,
+        cameByRename: member.cameByRename,
+        hasSidecar: hasSidecar
+      ) ?? false
     }
-    return false
-  }
-
-  /// Its exports that are older than a rebuild of the ledger, and count as handed off.
-  private func handedOff(_ arrival: PackageArrival) async throws -> Set<LocalIdentifier> {
-    var old: Set<LocalIdentifier> = []
-    for member in arrival.members {
-      guard let asset = try await ledger.asset(member.localIdentifier),
-        hold.countsAsHandedOff(asset)
-      else { continue }
-      old.insert(member.localIdentifier)
-    }
-    return old
   }
 
   private func held(_ reason: String, upTo limit: Duration?) -> PackageOutcome {

@@ -18,13 +18,13 @@ struct PackageSummary {
 
   /// What there is to say of the requests.
   ///
-  /// - Parameters:
-  ///   - isHeld: the orders wait for a person, since the package may be older than the rebuild of the ledger.
-  ///   - hasDestinations: there is a destination to order it for.
+  /// - Parameter hasDestinations: there is a destination to order it for.
   /// - Returns: a sentence; nil where every export is in a request to every destination.
-  func sentence(isHeld: Bool, hasDestinations: Bool) -> String? {
+  func sentence(hasDestinations: Bool) -> String? {
     guard hasDestinations else { return "its exports are imported; no destination is to get them" }
-    if isHeld { return "its requests are held: it may be older than the rebuild of the ledger" }
+    if record.isHeld {
+      return "its requests are held: it may be older than the rebuild of the ledger"
+    }
     guard !record.omitted.isEmpty else { return nil }
     var destinations: [DestinationName] = []
     for omission in record.omitted where !destinations.contains(omission.destination) {
