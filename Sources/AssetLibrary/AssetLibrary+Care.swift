@@ -82,4 +82,7 @@ extension AssetLibrary {
 extension AssetLibrary {
   /// Where an object is, or would be.
   package func objectPath(of digest: ContentDigest) -> BytePath { store.layout.object(digest) }
+
+  /// Where its record is, or would be.
+  package func recordPath(of digest: ContentDigest) -> BytePath { store.layout.record(digest) }
 }

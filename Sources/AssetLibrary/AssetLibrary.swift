@@ -10,13 +10,13 @@ package import Paths
 /// Every call does its blocking work on threads of its own. Nothing is held open between calls, so
 /// that an unmounted library is noticed (`library_unavailable`) and does not hinder the unmounting.
 package final class AssetLibrary: Sendable {
-  /// What ``open(at:logger:whenMissing:faults:)`` does where there is no library yet.
+  /// What opening does where there is no library yet.
   package enum WhenMissing: Hashable, Sendable {
     case create
-    /// Refuse with `library_unavailable`: for a broker whose ledger knows assets, and which must not
-    /// begin a new library on an empty mount point.
+    /// Refuse with `library_unavailable`: for whoever cannot wait for it.
     case refuse
-    /// Open all the same: every call says `library_unavailable` until the library is there.
+    /// Open all the same: every call says `library_unavailable` until the library is there. For a broker
+    /// whose ledger knows assets, and which must not begin a new library on an empty mount point.
     case wait
   }
 

@@ -1,7 +1,7 @@
 package import HandoffProtocol
 package import Paths
 
-/// What a walk over all of `objects` has found, by names and modes alone.
+/// What a walk over all of `objects` has found, by names alone.
 package struct LibraryCensus: Hashable, Sendable {
   /// One object.
   package struct Object: Hashable, Sendable {
@@ -12,8 +12,8 @@ package struct LibraryCensus: Hashable, Sendable {
     /// Nanoseconds since 1970 of the last change to the inode.
     package let changed: Int64
     package let hasRecord: Bool
-    /// Its mode lets somebody write, or does not let everybody read.
-    package let hasWrongMode: Bool
+    /// Names of the inode.
+    package let links: Int
   }
 
   package var objects: [Object] = []

@@ -45,7 +45,7 @@ extension ObjectStore {
           size: status.size,
           changed: status.changed,
           hasRecord: records.contains(digest),
-          hasWrongMode: status.permissions != Self.permissions
+          links: Int(status.links)
         )
       )
     }
@@ -67,25 +67,28 @@ extension ObjectStore {
 
   func leftovers() throws(LibraryError) -> [Leftover] {
     let census = try census()
-    var found: [Leftover] = []
-    for object in census.objects {
-      let kind = Leftover.Kind.object
-      if let leftover = try leftover(kind, object.path, object.digest, object.hasRecord) {
-        found.append(leftover)
-      }
+    var found = census.objects.map { object in
+      Leftover(
+        kind: .object,
+        path: object.path,
+        digest: object.digest,
+        size: object.links == 1 ? object.size : 0,
+        changed: object.changed,
+        hasCompanion: object.hasRecord
+      )
     }
     for digest in census.loneRecords {
-      if let leftover = try leftover(.record, layout.record(digest), digest, false) {
+      if let leftover = try leftover(.record, layout.record(digest), digest) {
         found.append(leftover)
       }
     }
     for entry in try entries(of: layout.staging) where StoreLayout.isStagingName(entry.name) {
       let path = layout.staging.appending(entry.name)
-      if let leftover = try leftover(.staging, path, nil, false) { found.append(leftover) }
+      if let leftover = try leftover(.staging, path, nil) { found.append(leftover) }
     }
     for entry in try entries(of: layout.setAside) where entry.kind == .regular {
       let path = layout.setAside.appending(entry.name)
-      if let leftover = try leftover(.setAside, path, nil, false) { found.append(leftover) }
+      if let leftover = try leftover(.setAside, path, nil) { found.append(leftover) }
     }
     return found
   }
@@ -93,8 +96,7 @@ extension ObjectStore {
   private func leftover(
     _ kind: Leftover.Kind,
     _ path: BytePath,
-    _ digest: ContentDigest?,
-    _ hasCompanion: Bool
+    _ digest: ContentDigest?
   ) throws(LibraryError) -> Leftover? {
     let status = try storing(path) { () throws(SystemError) in try FileStatus.of(path) }
     return status.map {
@@ -104,7 +106,7 @@ extension ObjectStore {
         digest: digest,
         size: $0.links == 1 ? $0.size : 0,
         changed: $0.changed,
-        hasCompanion: hasCompanion
+        hasCompanion: false
       )
     }
   }

@@ -29,9 +29,6 @@ final class CheckDesk: Sendable {
   private let state = Mutex(State())
   private let signal = WakeSignal()
 
-  /// What changed within this time may belong to an import that runs.
-  private static let settled: Duration = .seconds(3600)
-
   init(
     library: AssetLibrary,
     ledger: Ledger,
@@ -106,7 +103,7 @@ final class CheckDesk: Sendable {
       ledger: ledger,
       progress: job.progress,
       pace: job.pace,
-      settled: Self.settled,
+      settled: CareQuestions.safetyAge,
       now: now,
       logger: logger
     )

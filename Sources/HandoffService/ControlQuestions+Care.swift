@@ -41,13 +41,14 @@ struct CareQuestions: Sendable {
     }
   }
 
-  func libraryReport() async throws -> LibraryReport {
+  /// How the library stands, with the ledger's counts as they are now.
+  func libraryReport(_ counts: LedgerCounts) async throws -> LibraryReport {
     var report = LibraryReport(library.path, isAvailable: await library.isAvailable())
     let outlook = try await ledger.verificationOutlook()
     report.assets = outlook.totals.count
     report.bytes = outlook.totals.bytes
-    report.damaged = try await ledger.objects(with: .damaged).count
-    report.missing = try await ledger.objects(with: .unavailable).count
+    report.damaged = counts.assets[.damaged] ?? 0
+    report.missing = counts.assets[.unavailable] ?? 0
     report.lastVerifiedAt = outlook.newest
     report.allVerifiedSince = outlook.oldest
     report.checkedAt = try await ledger.note(.checkEnded)
@@ -116,7 +117,7 @@ struct CareQuestions: Sendable {
       "Made the handoffs that were held since the rebuild",
       [.detail: "\(made.count) handoffs"]
     )
-    return try await libraryReport()
+    return try await libraryReport(ledger.counts())
   }
 
   private func requireLibrary() async throws {

@@ -26,7 +26,7 @@ extension ControlQuestions {
         )
       )
     } catch let error as LedgerError {
-      throw ControlError(error.isAboutNothing ? .notFound : .refused, error.description)
+      throw error.refusal
     }
   }
 

@@ -52,7 +52,8 @@ struct ControlQuestions: Sendable {
       try WireCoder.value(
         try await judgeAgain(WireCoder.document(WhyParameters.self, from: parameters))
       )
-    case .adopt: try await decide(parameters, ledger.adopt)
+    case .adopt:
+      try await decide(WireCoder.document(WaitParameters.self, from: parameters), ledger.adopt)
     case .delete: try await delete(parameters, from: peer)
     case .fsck, .fsckProgress, .fsckStop, .gc, .resumeHandoffs:
       try await care.answer(method, parameters)
@@ -141,7 +142,7 @@ struct ControlQuestions: Sendable {
     if !candidates.isLast { report.candidatesNext = candidates.page.last?.path }
     report.originals = try await stayingOriginals()
     report.heldOrders = try await care.heldOrders()
-    report.library = try await care.libraryReport()
+    report.library = try await care.libraryReport(counts)
     return report
   }
 
@@ -170,26 +171,26 @@ struct ControlQuestions: Sendable {
     _ moveNotice: (Notice.ID) async throws -> Notice
   ) async throws -> JSONValue {
     let named = try WireCoder.document(WaitParameters.self, from: parameters)
-    guard let id = Notice.ID(named.handoffID) else { return try await decide(parameters, move) }
+    guard let id = Notice.ID(named.handoffID) else { return try await decide(named, move) }
     do {
       return try WireCoder.value(NoticeReport(try await moveNotice(id)))
     } catch let error as LedgerError {
-      throw ControlError(error.isAboutNothing ? .notFound : .refused, error.description)
+      throw error.refusal
     }
   }
 
   /// A person's decision about one handoff.
   private func decide(
-    _ parameters: JSONValue?,
+    _ named: WaitParameters,
     _ move: (Handoff.ID) async throws -> Handoff
   ) async throws -> JSONValue {
-    let id = try handoffID(WireCoder.document(WaitParameters.self, from: parameters))
+    let id = try handoffID(named)
     do {
       let handoff = try await move(id)
       await results.follow(handoff)
       return try WireCoder.value(HandoffReport(handoff))
     } catch let error as LedgerError {
-      throw ControlError(error.isAboutNothing ? .notFound : .refused, error.description)
+      throw error.refusal
     }
   }
 
@@ -200,7 +201,7 @@ struct ControlQuestions: Sendable {
       let (handoff, _) = try await ledger.create(order, again: parameters.again)
       return HandoffReport(handoff)
     } catch let error as LedgerError {
-      throw ControlError(error.isAboutNothing ? .notFound : .refused, error.description)
+      throw error.refusal
     }
   }
 

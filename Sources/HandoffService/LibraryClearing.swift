@@ -6,8 +6,8 @@ import HandoffProtocol
 import Ledger
 import Paths
 
-/// Removes what is nobody's, and nothing else: never an object with a record or a living asset, never a
-/// tombstone, nothing that changed so lately that an import that runs may own it.
+/// Removes what is nobody's, and nothing else: never an object with a living asset, nor one with a record
+/// unless its asset was deleted, never a tombstone, nothing that changed so lately that an import that runs may own it.
 struct LibraryClearing: Sendable {
   let library: AssetLibrary
   let ledger: Ledger
@@ -23,8 +23,7 @@ struct LibraryClearing: Sendable {
     let old = moment - parameters.olderThanMilliseconds
     let oldAside = parameters.setAsideOlderThanMilliseconds.map { moment - $0 }
     let leftovers = try await library.leftovers()
-    for start in stride(from: 0, to: leftovers.count, by: Self.batch) {
-      let batch = leftovers[start..<min(start + Self.batch, leftovers.count)]
+    for batch in leftovers.batches(of: Self.batch) {
       let statuses = try await ledger.statuses(of: batch.compactMap(\.digest))
       for leftover in batch {
         let status = leftover.digest.flatMap { statuses[$0] }
@@ -90,7 +89,7 @@ struct LibraryClearing: Sendable {
         guard let end = handoff.finishedAt, end <= moment else { continue }
       }
       if !report.dryRun { try await library.endGrants(destination: destination, handoff: text) }
-      let path = library.path.appending("grants").appending(destination.text).appending(name)
+      let path = library.grantsPath(destination: destination).appending(name)
       report.add(.init(kind: "grants", path, size: 0))
     }
   }

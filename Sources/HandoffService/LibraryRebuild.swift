@@ -187,13 +187,13 @@ package struct LibraryRebuild: Sendable {
       logger: logger,
       now: SystemClock.now
     )
-    for batch in assets.batches(of: Self.batch) { try await ledger.restore(batch) }
+    for batch in assets.batches(of: Self.batch) { try await ledger.restore(Array(batch)) }
     for identifier in gone { _ = try await ledger.recordRemoval(of: identifier) }
     let sightings = assets.flatMap { asset in
       asset.sources.map { PastSighting(asset: asset.localIdentifier, sighting: $0) }
     }.sorted { $0.sighting.seenAt < $1.sighting.seenAt }
     report.sightings = sightings.count
-    for batch in sightings.batches(of: Self.batch) { try await ledger.replay(batch) }
+    for batch in sightings.batches(of: Self.batch) { try await ledger.replay(Array(batch)) }
     let carried = try await ledger.carryOver(former.open)
     if carried < former.open.count {
       logger.warning(
@@ -216,10 +216,4 @@ private struct FormerHandoffs {
   let last: Int64
   /// Those that had not ended.
   let open: [Handoff]
-}
-
-extension Array {
-  fileprivate func batches(of size: Int) -> [[Element]] {
-    stride(from: 0, to: count, by: size).map { Array(self[$0..<Swift.min($0 + size, count)]) }
-  }
 }

@@ -21,8 +21,7 @@ struct LibrarySurvey: Sendable {
     let census = try await library.census()
     for path in census.strays { progress.found(.init(.stray, path)) }
     var orphans: [LibraryCensus.Object] = []
-    for start in stride(from: 0, to: census.objects.count, by: Self.batch) {
-      let objects = census.objects[start..<min(start + Self.batch, census.objects.count)]
+    for objects in census.objects.batches(of: Self.batch) {
       let statuses = try await ledger.statuses(of: objects.map(\.digest))
       for object in objects {
         if try await look(at: object, statuses[object.digest]) { orphans.append(object) }
@@ -63,12 +62,12 @@ struct LibrarySurvey: Sendable {
     let identifier = LocalIdentifier(object.digest)
     guard let asset = try await ledger.asset(identifier) else { return }
     try await library.writeRecord(asset)
-    progress.found(.init(kind, object.path.addingSuffix(".json"), identifier, mended: true))
+    progress.found(.init(kind, library.recordPath(of: object.digest), identifier, mended: true))
   }
 
   /// The record of a deleted asset is its tombstone, and no finding.
   private func lookAtRecord(of digest: ContentDigest) async throws {
-    let path = library.objectPath(of: digest).addingSuffix(".json")
+    let path = library.recordPath(of: digest)
     switch try await library.recordFound(of: digest) {
     case .nothing: return
     case .malformed: progress.found(.init(.malformedRecord, path))

@@ -56,8 +56,13 @@ extension HeldOrderReport {
 }
 
 extension LedgerError {
+  /// As an answer to whoever asked.
+  var refusal: ControlError {
+    ControlError(isAboutNothing ? .notFound : .refused, description)
+  }
+
   /// What was asked for is not there, as opposed to not being allowed.
-  var isAboutNothing: Bool {
+  private var isAboutNothing: Bool {
     switch self {
     case .unknownAsset, .unknownHandoff, .unknownNotice: true
     case .notLocal, .missing, .vanished, .damaged, .unusable, .cut, .headLost, .keyLost,
