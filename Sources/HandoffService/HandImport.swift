@@ -197,7 +197,8 @@ struct HandImport: Sendable {
         return (file, status.identity)
       }
     } catch let error as SystemError {
-      throw ControlError(error.errno == ENOENT ? .notFound : .failed, error.description)
+      let isMissing = [ENOENT, ENOTDIR].contains(error.errno)
+      throw ControlError(isMissing ? .notFound : .failed, error.description)
     }
   }
 
