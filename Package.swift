@@ -109,7 +109,10 @@ let adapterTargets: [Target] = [
   ),
   library(
     "Destinations",
-    ["HandoffCore", "HandoffLog", "HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths"]
+    [
+      "Digests", "HandoffCore", "HandoffLog", "HandoffProtocol", "HandoffWire", "LinuxSystem",
+      "Paths",
+    ]
   ),
   library(
     "DropFolders",
@@ -243,8 +246,8 @@ let testTargets: [Target] = [
   tests(
     "DestinationsTests",
     [
-      "Destinations", "HandoffCore", "HandoffLog", "HandoffProtocol", "HandoffWire", "LinuxSystem",
-      "Paths", "hostile-receiver",
+      "Destinations", "Digests", "HandoffCore", "HandoffLog", "HandoffProtocol", "HandoffWire",
+      "LinuxSystem", "Paths", "hostile-receiver",
     ]
   ),
   tests("DigestsTests", ["Digests"]),

@@ -13,6 +13,8 @@ package enum ControlMethod: String, Sendable, CaseIterable {
   /// Judges a file again; with the parameters and the answer of `why`.
   case retryFile = "retry_file"
   case adopt
+  /// Takes a result that came by itself.
+  case result
   case delete
   case fsck
   case fsckProgress = "fsck_progress"
@@ -114,6 +116,15 @@ package struct SendParameters: Codable, Sendable {
     case key
     case again
     case dryRun = "dry_run"
+  }
+}
+
+/// The parameters of `result`: a URL or a document as it came, with its state token.
+package struct ResultParameters: Codable, Sendable {
+  package var text: String
+
+  package init(text: String) {
+    self.text = text
   }
 }
 

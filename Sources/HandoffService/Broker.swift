@@ -100,6 +100,8 @@ package struct Broker: Sendable {
       group.addTask { await stages.check.run() }
       for stage in stages.exec { group.addTask { await stage.run() } }
       for stage in stages.plugins { group.addTask { await stage.run() } }
+      for stage in stages.urls { group.addTask { await stage.run() } }
+      for stage in stages.files { group.addTask { await stage.run() } }
       group.addTask {
         guard await watcher.started() else { return }
         logger.info("Ready")

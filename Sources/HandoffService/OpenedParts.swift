@@ -178,7 +178,7 @@ struct OpenedParts: Sendable {
 
   // MARK: After it
 
-  private var delivery: DeliveryPreparation {
+  var delivery: DeliveryPreparation {
     DeliveryPreparation(
       library: library,
       ledger: ledger,
@@ -191,7 +191,7 @@ struct OpenedParts: Sendable {
     )
   }
 
-  private var results: ResultStage {
+  var results: ResultStage {
     ResultStage(
       library: library,
       ledger: ledger,
@@ -209,12 +209,16 @@ struct OpenedParts: Sendable {
   ) async throws -> Stages {
     var exec: [ExecStage] = []
     var plugins: [PluginStage] = []
+    var urls: [URLStage] = []
+    var inboxes: [FileStage] = []
     for (settings, health) in zip(configuration.destinations, health) {
       let launch = try await launch(settings)
       switch settings.transport {
       case .exec: exec.append(execStage(settings, launch, health))
       case .plugin: plugins.append(pluginStage(settings, launch, health))
-      case .http, .url, .file:
+      case .url: urls.append(urlStage(settings, health))
+      case .file: inboxes.append(fileStage(settings, health))
+      case .http:
         throw ServiceError(
           .unsupported,
           "transport \(settings.transport.rawValue) is not built yet"
@@ -250,7 +254,9 @@ struct OpenedParts: Sendable {
       verification: verification,
       check: desk,
       exec: exec,
-      plugins: plugins
+      plugins: plugins,
+      urls: urls,
+      files: inboxes
     )
   }
 
@@ -277,7 +283,7 @@ struct OpenedParts: Sendable {
     )
   }
 
-  private func claims(_ settings: DestinationSettings) -> ClaimLoop {
+  func claims(_ settings: DestinationSettings) -> ClaimLoop {
     ClaimLoop(
       destination: settings.name,
       concurrency: settings.concurrency,

@@ -19,7 +19,7 @@ struct RecoveryStage: Sendable {
     var open: [DestinationName: Set<String>] = [:]
     for claimed in inFlight {
       let handoff = claimed.handoff
-      guard canBeAsked(handoff.destination) else {
+      guard canGoOn(handoff) else {
         try await results.fail(handoff.id, Self.interrupted, side: .broker, retry: nil)
         continue
       }
@@ -31,10 +31,15 @@ struct RecoveryStage: Sendable {
     logger.info("Recovered what was open", [.count: String(inFlight.count)])
   }
 
-  /// A plugin is asked by `reconcile` once it runs; an `exec` receiver has nobody left to ask, and a
+  /// A plugin is asked by `reconcile` once it runs, and a `file` stage looks into its inbox; the result of
+  /// a `url` handoff comes by itself once it was opened. An `exec` receiver has nobody left to ask, and a
   /// destination that is no longer configured neither.
-  private func canBeAsked(_ destination: DestinationName) -> Bool {
-    destinations[destination]?.transport == .plugin
+  private func canGoOn(_ handoff: Handoff) -> Bool {
+    switch destinations[handoff.destination]?.transport {
+    case .plugin, .file: true
+    case .url: handoff.status == .accepted
+    case .exec, .http, nil: false
+    }
   }
 
   private static let interrupted = ResultError(

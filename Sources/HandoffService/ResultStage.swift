@@ -37,6 +37,32 @@ struct ResultStage: Sendable {
     }
   }
 
+  /// Takes a result that came by itself, for the handoffs of some destinations.
+  ///
+  /// - Returns: the handoff as it is now.
+  /// - Throws: as ``take(_:from:)``.
+  func takeUnverified(
+    _ result: HandoffResult,
+    of destinations: [DestinationSettings]
+  ) async throws -> Handoff {
+    let policies = Dictionary(destinations.map { ($0.name, $0.retry) }) { first, _ in first }
+    let consumption = try await ledger.consumeUnverified(
+      result,
+      of: policies,
+      jitter: Double.random(in: 0...1)
+    )
+    switch consumption {
+    case .applied(let handoff), .retried(let handoff, _):
+      await follow(handoff)
+      return handoff
+    case .alreadyConsumed: throw refusal(.alreadyConsumed, "this state token was used")
+    case .unknownState: throw refusal(.unknownState, "no handoff has this state token")
+    case .wrongDestination:
+      throw refusal(.wrongDestination, "this destination's results do not come by themselves")
+    case .late: throw refusal(.expired, "the handoff had ended; the result is kept as late")
+    }
+  }
+
   /// Records that a claimed handoff is about to be sent.
   ///
   /// - Returns: false where it has ended since it was claimed: then it is not to be sent, and what was
@@ -143,12 +169,11 @@ struct ResultStage: Sendable {
   private func refusal(
     _ code: ErrorCode,
     _ message: String,
-    _ settings: DestinationSettings
+    _ settings: DestinationSettings? = nil
   ) -> ResultError {
-    logger.warning(
-      "A result was refused",
-      [.destination: settings.name.text, .errorCode: code.text, .detail: message]
-    )
+    var fields: [LogKey: String] = [.errorCode: code.text, .detail: message]
+    fields[.destination] = settings?.name.text
+    logger.warning("A result was refused", fields)
     return ResultError(code, message, effect: .none)
   }
 }

@@ -10,4 +10,6 @@ struct Stages: Sendable {
   let check: CheckDesk
   let exec: [ExecStage]
   let plugins: [PluginStage]
+  let urls: [URLStage]
+  let files: [FileStage]
 }

@@ -221,12 +221,11 @@ struct ConfigurationTests {
     #expect(destinations[0].secret == .env("HOOK_SECRET"))
     #expect(destinations[0].answer == .status)
     #expect(destinations[1].command == ["xdg-open"])
+    #expect(destinations[1].ceiling == .seconds(3600), "its tokens expire soon")
     #expect(destinations[2].inbox == "/etc/handoff/share")
     #expect(
       configuration.unsupportedProblems.map(\.description) == [
         "handoff.toml:2:13: destination.a.transport: transport http is not built yet",
-        "handoff.toml:7:13: destination.b.transport: transport url is not built yet",
-        "handoff.toml:10:13: destination.c.transport: transport file is not built yet",
         "handoff.toml:13:7: callback.d.url: a callback by url is not built yet",
         "handoff.toml:16:8: callback.e.open: a callback by open is not built yet",
       ]

@@ -44,7 +44,7 @@ struct Layers: Sendable {
   static let adapters = [
     Target("Sources/AssetLibrary", domain.union(["Digests"]), system: system),
     Target("Sources/Callbacks", domain, system: system),
-    Target("Sources/Destinations", domain.union(["HandoffWire"]), system: system),
+    Target("Sources/Destinations", domain.union(["Digests", "HandoffWire"]), system: system),
     Target("Sources/DropFolders", domain.union(["CInotifyTools"]), system: system),
     Target("Sources/HandoffControl", domain.union(["HandoffWire"]), system: system),
     Target("Sources/Ledger", domain.union(["Digests", "SQLite"]), system: system),
