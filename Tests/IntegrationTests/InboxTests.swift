@@ -71,7 +71,7 @@ struct InboxTests {
       let swept = try await poll {
         try Self.names(scene) == video + ["large.mp4.handoff-manifest.json"] ? true : nil
       }
-      #expect(swept == true, "\(try Self.names(scene))")
+      #expect(swept == true)
       await broker.end(SIGTERM)
     }
   }
