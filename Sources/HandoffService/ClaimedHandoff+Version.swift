@@ -1,0 +1,28 @@
+import HandoffConfig
+import HandoffCore
+import HandoffProtocol
+import Ledger
+import Paths
+
+extension ClaimedHandoff {
+  /// The request in the version that was agreed on with its destination.
+  ///
+  /// - Throws: `version_incompatible` for what that version cannot carry.
+  func request(
+    by agreement: VersionAgreement,
+    _ assets: [GrantedAsset]
+  ) throws(ResultError) -> HandoffRequest {
+    // The granted path ends with the export's name, so that a title that only repeats it is not lost.
+    let name = assets.count == 1 ? assets.first?.asset.exportName.stem : nil
+    return try request.carried(by: agreement, defaultTitle: name.map(FolderRoute.defaultTitle))
+  }
+}
+
+extension DestinationSettings {
+  /// The version for a receiver that nobody can ask: the highest that is configured.
+  var configuredAgreement: VersionAgreement {
+    get throws(ResultError) {
+      try VersionAgreement(configured: protocolVersions, receiver: nil)
+    }
+  }
+}
