@@ -12,9 +12,19 @@ extension ClaimedHandoff {
     by agreement: VersionAgreement,
     _ assets: [GrantedAsset]
   ) throws(ResultError) -> HandoffRequest {
+    try request.carried(by: agreement, assets.map(\.asset))
+  }
+}
+
+extension HandoffRequest {
+  /// The request in the version that was agreed on, for the assets that it names.
+  func carried(
+    by agreement: VersionAgreement,
+    _ assets: [Asset]
+  ) throws(ResultError) -> HandoffRequest {
     // The granted path ends with the export's name, so that a title that only repeats it is not lost.
-    let name = assets.count == 1 ? assets.first?.asset.exportName.stem : nil
-    return try request.carried(by: agreement, defaultTitle: name.map(FolderRoute.defaultTitle))
+    let name = assets.count == 1 ? assets.first?.exportName.stem : nil
+    return try carried(by: agreement, defaultTitle: name.map(FolderRoute.defaultTitle))
   }
 }
 

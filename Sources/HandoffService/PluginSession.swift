@@ -14,6 +14,7 @@ struct PluginSession: Sendable {
     let ledger: Ledger
     let results: ResultStage
     let claims: ClaimLoop
+    let preflights: Preflights
     let now: @Sendable () -> Timestamp
     let logger: Logger
   }
@@ -33,6 +34,8 @@ struct PluginSession: Sendable {
       let introduction = try await process.ready()
       let working = try await reconcile(process)
       health.set(.up)
+      parts.preflights.attach(settings.name, .init(introduction: introduction, process: process))
+      defer { parts.preflights.detach(settings.name) }
       await parts.claims.run(
         first: working.map { entry in { await follow(entry, process) } },
         counting: health.inFlight
