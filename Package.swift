@@ -86,14 +86,16 @@ let pureTargets: [Target] = [
 let foundationTargets: [Target] = [
   openLibrary("Digests", ["CGcrypt"]),
   library("HandoffLog", ["Paths"]),
+  openLibrary("HTTPClient", ["CCurl", "LinuxSystem", "Paths"]),
   openLibrary("LinuxSystem", ["CLinux", "Paths"]),
   library("SQLite", ["CSQLite", "LinuxSystem", "Paths"]),
 ]
 
-// MARK: The protocol over a socket, for both sides
+// MARK: The protocol over a socket, and signed messages over HTTP, for both sides
 
 let wireTargets: [Target] = [
-  openLibrary("HandoffWire", ["HandoffProtocol", "LinuxSystem"])
+  openLibrary("HandoffWire", ["HandoffProtocol", "LinuxSystem"]),
+  openLibrary("Webhooks", ["Digests", "HandoffProtocol"]),
 ]
 
 // MARK: Adapters, which do not know each other
@@ -173,7 +175,7 @@ let receiverTargets: [Target] = [
   ),
   program(
     "handoff-social",
-    ["CCurl", "HandoffPluginKit", "HandoffProtocol", "LinuxSystem", "Paths"],
+    ["HandoffPluginKit", "HandoffProtocol", "HTTPClient", "LinuxSystem", "Paths"],
     path: "Plugins/social"
   ),
 ]
@@ -262,6 +264,7 @@ let testTargets: [Target] = [
     ["HandoffPluginKit", "HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths"]
   ),
   tests("HandoffProtocolTests", ["HandoffProtocol"]),
+  tests("HTTPClientTests", ["HTTPClient", "LinuxSystem", "Paths"]),
   tests(
     "IntegrationTests",
     ["Digests", "HandoffCore", "HandoffProtocol", "LinuxSystem", "Paths", "export-writer"]
@@ -291,6 +294,7 @@ let testTargets: [Target] = [
   ),
   tests("SQLiteTests", ["LinuxSystem", "Paths", "SQLite"]),
   tests("StyleTests", []),
+  tests("WebhooksTests", ["HandoffProtocol", "Webhooks"]),
 ]
 
 let package = Package(

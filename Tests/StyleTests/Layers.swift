@@ -31,6 +31,7 @@ struct Layers: Sendable {
   static let foundations = [
     Target("Sources/Digests", ["CGcrypt"], system: system),
     Target("Sources/HandoffLog", ["Paths"], system: system),
+    Target("Sources/HTTPClient", ["CCurl", "LinuxSystem", "Paths"], system: system),
     Target("Sources/LinuxSystem", ["CLinux", "Paths"], system: system.union(["Dispatch"])),
     Target(
       "Sources/SQLite",
@@ -38,6 +39,7 @@ struct Layers: Sendable {
       system: system.union(["Dispatch"])
     ),
     Target("Sources/HandoffWire", ["HandoffProtocol", "LinuxSystem", "Paths"], system: system),
+    Target("Sources/Webhooks", ["Digests", "HandoffProtocol"], system: system),
   ]
 
   /// Do not know each other.
@@ -80,7 +82,7 @@ struct Layers: Sendable {
     Target("Sources/HandoffPluginKit", kit.union(["Digests", "HandoffWire"]), system: system),
     Target("Plugins/archive", kit.union(["Digests", "HandoffPluginKit"]), system: system),
     Target("Plugins/preview", kit.union(["HandoffPluginKit"]), system: system),
-    Target("Plugins/social", kit.union(["CCurl", "HandoffPluginKit"]), system: system),
+    Target("Plugins/social", kit.union(["HandoffPluginKit", "HTTPClient"]), system: system),
   ]
 
   /// For the demo and the tests.
