@@ -107,11 +107,17 @@ let adapterTargets: [Target] = [
   ),
   library(
     "Callbacks",
-    ["HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem", "Paths"]
+    [
+      "HandoffCore", "HandoffLog", "HandoffProtocol", "HTTPClient", "LinuxSystem", "Paths",
+      "Webhooks",
+    ]
   ),
   library(
     "Destinations",
-    ["HandoffCore", "HandoffLog", "HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths"]
+    [
+      "Digests", "HandoffCore", "HandoffLog", "HandoffProtocol", "HandoffWire", "HTTPClient",
+      "LinuxSystem", "Paths", "Webhooks",
+    ]
   ),
   library(
     "DropFolders",
@@ -151,7 +157,7 @@ let programTargets: [Target] = [
     [
       "AssetLibrary", "Callbacks", "Destinations", "DropFolders", "HandoffConfig",
       "HandoffControl", "HandoffCore", "HandoffLog", "HandoffProtocol", "Ledger", "LinuxSystem",
-      "MediaProbe", "Paths",
+      "MediaProbe", "Paths", "Webhooks",
     ]
   ),
 ]
@@ -239,14 +245,17 @@ let testTargets: [Target] = [
   ),
   tests(
     "CallbacksTests",
-    ["Callbacks", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem", "Paths"]
+    [
+      "Callbacks", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem", "Paths",
+      "Webhooks",
+    ]
   ),
   tests("ContainerChecksTests", ["ContainerChecks"]),
   tests(
     "DestinationsTests",
     [
-      "Destinations", "HandoffCore", "HandoffLog", "HandoffProtocol", "HandoffWire", "LinuxSystem",
-      "Paths", "hostile-receiver",
+      "Destinations", "HandoffCore", "HandoffLog", "HandoffProtocol", "HandoffWire", "HTTPClient",
+      "LinuxSystem", "Paths", "Webhooks", "hostile-receiver",
     ]
   ),
   tests("DigestsTests", ["Digests"]),

@@ -45,8 +45,12 @@ struct Layers: Sendable {
   /// Do not know each other.
   static let adapters = [
     Target("Sources/AssetLibrary", domain.union(["Digests"]), system: system),
-    Target("Sources/Callbacks", domain, system: system),
-    Target("Sources/Destinations", domain.union(["HandoffWire"]), system: system),
+    Target("Sources/Callbacks", domain.union(["HTTPClient", "Webhooks"]), system: system),
+    Target(
+      "Sources/Destinations",
+      domain.union(["Digests", "HTTPClient", "HandoffWire", "Webhooks"]),
+      system: system
+    ),
     Target("Sources/DropFolders", domain.union(["CInotifyTools"]), system: system),
     Target("Sources/HandoffControl", domain.union(["HandoffWire"]), system: system),
     Target("Sources/Ledger", domain.union(["Digests", "SQLite"]), system: system),
@@ -59,7 +63,7 @@ struct Layers: Sendable {
       "Sources/HandoffService",
       domain.union([
         "AssetLibrary", "Callbacks", "Destinations", "DropFolders", "HandoffConfig",
-        "HandoffControl", "Ledger", "MediaProbe",
+        "HandoffControl", "Ledger", "MediaProbe", "Webhooks",
       ]),
       system: system
     ),
