@@ -56,6 +56,10 @@ struct ControlQuestions: Sendable {
     case .adopt:
       try await decide(WireCoder.document(WaitParameters.self, from: parameters), ledger.adopt)
     case .delete: try await delete(parameters, from: peer)
+    case .resume:
+      try WireCoder.value(
+        try await resume(WireCoder.document(DestinationParameters.self, from: parameters))
+      )
     case .fsck, .fsckProgress, .fsckStop, .gc, .resumeHandoffs:
       try await care.answer(method, parameters)
     }
@@ -137,7 +141,7 @@ struct ControlQuestions: Sendable {
       },
       counts: shown,
       needsPerson: needsPerson.map { .handoff(HandoffReport($0)) }
-        + failed.map { .notice(NoticeReport($0)) },
+        + failed.map { .notice(NoticeReport($0)) } + (try await stoppedDestinations()),
       notices: try await ledger.notices(.pending, limit: 100).map(NoticeReport.init)
     )
     if !candidates.isLast { report.candidatesNext = candidates.page.last?.path }

@@ -14,6 +14,7 @@ import Paths
 /// What a broker stands on, opened; makes the stages from it.
 struct OpenedParts: Sendable {
   let configuration: Configuration
+  let secrets: Secrets
   let state: StateFolder
   let ledger: Ledger
   let library: AssetLibrary

@@ -108,6 +108,11 @@ extension Command {
         notice.id, notice.callbackID.text, "notice \(notice.state.rawValue)",
         BytePath("\(notice.subject): \(notice.error ?? "")").displayText,
       ]
+    case .destination(let stop):
+      [
+        stop.destination.text, "", "stopped",
+        BytePath("\(stop.reason); `handoff resume \(stop.destination)` tries again").displayText,
+      ]
     }
   }
 
