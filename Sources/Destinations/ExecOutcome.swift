@@ -14,6 +14,8 @@ struct ExecOutcome: Sendable {
     case cancelled
   }
 
+  /// What its containment has to do with it, where it failed.
+  var denial: ContainmentDenial?
   var end: ReceiverProcess.End
   var interruption: Interruption?
   var standardOutput: [UInt8]
@@ -24,7 +26,11 @@ struct ExecOutcome: Sendable {
 
   /// The result of the request with a token.
   func result(for state: StateToken) -> HandoffResult {
-    HandoffResult(state: state, outcome: outcome(for: state))
+    let outcome = outcome(for: state)
+    guard case .failure(let error) = outcome else {
+      return HandoffResult(state: state, outcome: outcome)
+    }
+    return HandoffResult(state: state, outcome: .failure(error.explained(by: denial)))
   }
 
   private func outcome(for state: StateToken) -> HandoffResult.Outcome {
@@ -99,7 +105,13 @@ struct ExecOutcome: Sendable {
   private func error(_ interruption: Interruption) -> ResultError {
     switch interruption {
     case .idle(let time):
-      ResultError(.receiverTimeout, with("it printed nothing for \(time)"), effect: .unknown)
+      ResultError(
+        .receiverTimeout,
+        with("it printed nothing for \(time)"),
+        effect: .unknown,
+        // Most runtimes keep what goes into a pipe to themselves until there is more of it.
+        remedy: "let it end, or flush its output after each line; or set a longer idle"
+      )
     case .ceiling(let time):
       ResultError(.receiverTimeout, with("it was not done after \(time)"), effect: .unknown)
     case .tooMuchOutput(let limit):
