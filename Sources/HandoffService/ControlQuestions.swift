@@ -21,6 +21,8 @@ struct ControlQuestions: Sendable {
   let deletion: AssetDeletion
   let originals: OriginalStage
   let care: CareQuestions
+  /// How this machine can contain receivers, for people.
+  let containment: String
   let now: @Sendable () -> Timestamp
 
   func answer(
@@ -145,6 +147,7 @@ struct ControlQuestions: Sendable {
       notices: try await ledger.notices(.pending, limit: 100).map(NoticeReport.init)
     )
     if !candidates.isLast { report.candidatesNext = candidates.page.last?.path }
+    report.containment = containment
     report.originals = try await stayingOriginals()
     report.heldOrders = try await care.heldOrders()
     report.library = try await care.libraryReport(counts)

@@ -88,6 +88,7 @@ struct OpenedParts: Sendable {
           now: SystemClock.now,
           logger: logger
         ),
+        containment: host.support.description,
         now: SystemClock.now
       ),
       stop: stop,

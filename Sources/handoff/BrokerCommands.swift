@@ -63,6 +63,12 @@ extension Command {
         ]
       }
     )
+    if let containment = report.containment, containment.hasPrefix("none") {
+      Terminal.out(
+        "Receivers run without containment on this machine (\(containment)); "
+          + "`handoff doctor` tells how to mend it."
+      )
+    }
     Terminal.table(
       ["FILE", "STATE", "WHY"],
       report.candidates.filter { $0.state != "ignored" }.map {
