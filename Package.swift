@@ -108,6 +108,10 @@ let adapterTargets: [Target] = [
     ["HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem", "Paths"]
   ),
   library(
+    "Conformance",
+    ["Digests", "HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths"]
+  ),
+  library(
     "Destinations",
     ["HandoffCore", "HandoffLog", "HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths"]
   ),
@@ -136,7 +140,7 @@ let programTargets: [Target] = [
   program(
     "handoff",
     [
-      "COptions", "HandoffConfig", "HandoffControl", "HandoffCore", "HandoffLog",
+      "COptions", "Conformance", "HandoffConfig", "HandoffControl", "HandoffCore", "HandoffLog",
       "HandoffProtocol", "HandoffService", "LinuxSystem", "MastodonStandIn", "Paths",
     ]
   ),

@@ -44,6 +44,7 @@ struct Layers: Sendable {
   static let adapters = [
     Target("Sources/AssetLibrary", domain.union(["Digests"]), system: system),
     Target("Sources/Callbacks", domain, system: system),
+    Target("Sources/Conformance", kit.union(["Digests", "HandoffWire"]), system: system),
     Target("Sources/Destinations", domain.union(["HandoffWire"]), system: system),
     Target("Sources/DropFolders", domain.union(["CInotifyTools"]), system: system),
     Target("Sources/HandoffControl", domain.union(["HandoffWire"]), system: system),
@@ -64,7 +65,8 @@ struct Layers: Sendable {
     Target(
       "Sources/handoff",
       domain.union([
-        "COptions", "HandoffConfig", "HandoffControl", "HandoffService", "MastodonStandIn",
+        "COptions", "Conformance", "HandoffConfig", "HandoffControl", "HandoffService",
+        "MastodonStandIn",
       ]),
       system: system
     ),
