@@ -113,6 +113,10 @@ let adapterTargets: [Target] = [
     ]
   ),
   library(
+    "Conformance",
+    ["Digests", "HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths"]
+  ),
+  library(
     "Destinations",
     [
       "Digests", "HandoffCore", "HandoffLog", "HandoffProtocol", "HandoffWire", "HTTPClient",
@@ -144,7 +148,7 @@ let programTargets: [Target] = [
   program(
     "handoff",
     [
-      "COptions", "HandoffConfig", "HandoffControl", "HandoffCore", "HandoffLog",
+      "COptions", "Conformance", "HandoffConfig", "HandoffControl", "HandoffCore", "HandoffLog",
       "HandoffProtocol", "HandoffService", "LinuxSystem", "MastodonStandIn", "Paths",
     ]
   ),

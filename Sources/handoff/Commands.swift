@@ -3,6 +3,6 @@ enum Commands {
   static let all: [Command] = [
     .initialise, .check, .plan, .serve, .demo, .status, .why, .importFiles, .assets, .show, .send,
     .handoffs, .history, .cancel, .retry, .adopt, .resume, .delete, .fsck, .collect, .rebuild,
-    .doctor,
+    .doctor, .plugin,
   ]
 }

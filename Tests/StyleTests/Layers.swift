@@ -46,6 +46,7 @@ struct Layers: Sendable {
   static let adapters = [
     Target("Sources/AssetLibrary", domain.union(["Digests"]), system: system),
     Target("Sources/Callbacks", domain.union(["HTTPClient", "Webhooks"]), system: system),
+    Target("Sources/Conformance", kit.union(["Digests", "HandoffWire"]), system: system),
     Target(
       "Sources/Destinations",
       domain.union(["Digests", "HTTPClient", "HandoffWire", "Webhooks"]),
@@ -70,7 +71,8 @@ struct Layers: Sendable {
     Target(
       "Sources/handoff",
       domain.union([
-        "COptions", "HandoffConfig", "HandoffControl", "HandoffService", "MastodonStandIn",
+        "COptions", "Conformance", "HandoffConfig", "HandoffControl", "HandoffService",
+        "MastodonStandIn",
       ]),
       system: system
     ),
