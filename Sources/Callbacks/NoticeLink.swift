@@ -15,7 +15,7 @@ struct NoticeLink {
     "notice_id", "kind", "result", "status", "handoff_id", "key", "destination", "at",
     "local_identifiers", "title", "reason",
   ]
-  /// Names what is left out, parted by commas.
+  /// Names the members of which something is left out, parted by commas.
   private static let omitted = "omitted"
 
   private let base: String
@@ -30,26 +30,28 @@ struct NoticeLink {
     let parts = base.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
     let fragment = parts.count > 1 ? "#\(parts[1])" : ""
     let members = try Self.members(of: document)
-    // The names that could not go along go along.
-    let reserve = Self.encoded(members.map(\.name).joined(separator: ",")).utf8.count + 9
+    // Names within an output are its receiver's, and may be long; those of the document are few and short.
+    let names = document.keys.sorted()
+    let reserve =
+      Self.encoded(names.joined(separator: ",")).utf8.count + Self.omitted.utf8.count + 2
     var query = ""
-    var left: [String] = []
+    var left: Set<String> = []
     let room = Self.longest - base.utf8.count - 1
     for member in members {
       let text = query.isEmpty ? member.text : "&\(member.text)"
       let isFitting = query.utf8.count + text.utf8.count + reserve <= room
-      if isFitting { query += text } else { left.append(member.name) }
+      if isFitting { query += text } else { left.insert(member.name) }
     }
     if !left.isEmpty {
       guard !query.isEmpty else { return nil }
-      query += "&\(Self.omitted)=\(Self.encoded(left.joined(separator: ",")))"
+      query += "&\(Self.omitted)=\(Self.encoded(left.sorted().joined(separator: ",")))"
     }
     let address = String(parts.first ?? "")
     let mark = address.contains("?") ? (address.hasSuffix("?") ? "" : "&") : "?"
     return address + mark + query + fragment
   }
 
-  /// Name and query text of each member that has a value, the most important first.
+  /// The document's name and the query text of each member that has a value, the most important first.
   private static func members(
     of document: [String: JSONValue]
   ) throws -> [(name: String, text: String)] {
@@ -64,7 +66,7 @@ struct NoticeLink {
       case .object(let members):
         for inner in members.keys.sorted() {
           guard let text = try text(members[inner] ?? .null) else { continue }
-          nested.append(("\(name).\(inner)", pair("\(name).\(inner)", text)))
+          nested.append((name, pair("\(name).\(inner)", text)))
         }
       case .array(let elements) where elements.allSatisfy({ $0.text != nil }):
         let pairs = elements.compactMap(\.text).map { pair(name, $0) }

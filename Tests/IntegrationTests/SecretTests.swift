@@ -72,7 +72,7 @@ struct SecretTests {
     for (secret, environment, file, said) in cases {
       let ended = try await check(secret, environment: environment, file: file)
       #expect(ended.code == 2, "\(secret)")
-      #expect(ended.errors.contains("handoff.toml:14:"), "\(ended.errors)")
+      #expect(ended.errors.contains("handoff.toml:16:"), "\(ended.errors)")
       #expect(ended.errors.contains("callback.editor.secret: "), "\(ended.errors)")
       #expect(ended.errors.contains(said), "\(ended.errors)")
       #expect(!ended.errors.contains("hunter2"), "\(secret)")
