@@ -280,7 +280,10 @@ let testTargets: [Target] = [
   tests("HTTPClientTests", ["HTTPClient", "LinuxSystem", "Paths"]),
   tests(
     "IntegrationTests",
-    ["Digests", "HandoffCore", "HandoffProtocol", "LinuxSystem", "Paths", "export-writer"]
+    [
+      "Digests", "HandoffCore", "HandoffProtocol", "LinuxSystem", "Paths", "Webhooks",
+      "export-writer",
+    ]
   ),
   tests(
     "LedgerTests",
