@@ -166,7 +166,11 @@ let programTargets: [Target] = [
   ),
 ]
 
-// MARK: For receivers
+// MARK: For senders and receivers
+
+let senderTargets: [Target] = [
+  openLibrary("HandoffClient", ["HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths"])
+]
 
 let receiverTargets: [Target] = [
   openLibrary(
@@ -222,6 +226,11 @@ let testTargets: [Target] = [
     ["Digests", "HandoffProtocol", "HandoffTestSupport", "LinuxSystem", "Paths"],
     path: "Tests/Fixtures/ExportWriter"
   ),
+  fixture(
+    "box-sender",
+    ["HandoffClient", "HandoffProtocol"],
+    path: "Tests/Fixtures/BoxSender"
+  ),
   fixture("hostile-receiver", ["LinuxSystem", "Paths"], path: "Tests/Fixtures/HostileReceiver"),
   fixture(
     "watch-fixture",
@@ -270,6 +279,10 @@ let testTargets: [Target] = [
       "watch-fixture",
     ]
   ),
+  tests(
+    "HandoffClientTests",
+    ["HandoffClient", "HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths"]
+  ),
   tests("HandoffConfigTests", ["HandoffConfig", "HandoffCore", "HandoffProtocol", "Paths"]),
   tests("HandoffCoreTests", ["HandoffCore", "HandoffProtocol", "Paths"]),
   tests(
@@ -281,8 +294,8 @@ let testTargets: [Target] = [
   tests(
     "IntegrationTests",
     [
-      "Digests", "HandoffCore", "HandoffProtocol", "LinuxSystem", "Paths", "Webhooks",
-      "export-writer",
+      "Digests", "HandoffClient", "HandoffCore", "HandoffProtocol", "HandoffWire", "LinuxSystem",
+      "Paths", "Webhooks", "box-sender", "export-writer",
     ]
   ),
   tests(
@@ -317,9 +330,10 @@ let package = Package(
   name: "handoff",
   products: [
     .executable(name: "handoff", targets: ["handoff"]),
+    .library(name: "HandoffClient", targets: ["HandoffClient"]),
     .library(name: "HandoffPluginKit", targets: ["HandoffPluginKit"]),
     .library(name: "HandoffProtocol", targets: ["HandoffProtocol"]),
   ],
   targets: cTargets + pureTargets + foundationTargets + wireTargets + adapterTargets
-    + programTargets + receiverTargets + standInTargets + testTargets,
+    + programTargets + senderTargets + receiverTargets + standInTargets + testTargets,
 )
