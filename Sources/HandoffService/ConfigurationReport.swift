@@ -101,10 +101,15 @@ package struct ConfigurationReport: Encodable, Sendable {
       case .file(let path) where try FileStatus.of(path.parent, following: true) == nil:
         let shown = path.parent.displayText
         warnings.append("callback \(callback.id): \(shown) is not there; create it")
+      case .open where host.program(of: callback.command) == nil:
+        let shown = BytePath(callback.command.first ?? "").displayText
+        warnings.append(
+          "callback \(callback.id): the command \(shown) is not there or not executable"
+        )
       case .exec, .file, .url, .open: break
       }
     }
-    return warnings
+    return warnings + Secrets(of: configuration, environment: environment).warnings
   }
 
   /// Where a full copy stays.

@@ -34,19 +34,36 @@ struct URLStage: Sendable {
       case .wait(let waiting):
         try await ledger.release(id, leaseID: claimed.leaseID, waiting: waiting)
       case .ready(let assets):
+        var request = try claimed.request(by: settings.configuredAgreement, assets)
         let ceiling = now().advanced(by: settings.ceiling)
-        guard try await results.recordSubmission(claimed, ceiling: ceiling) else { return }
-        var request = claimed.request
+        let version = request.protocolVersion
+        guard
+          try await results.recordSubmission(claimed, ceiling: ceiling, version: version)
+        else { return }
         // The token is dead after the ceiling, so the receiver is told that moment.
         request.expiresAt = request.expiresAt.map { min($0, ceiling) } ?? ceiling
         let error = await receiver.open(request, assets: assets.map(\.path))
         health.set(error?.effect == Effect.none ? .down(error?.message ?? "") : .up)
         try await record(error, of: id)
       }
+    } catch let error as ResultError where error.code == .versionIncompatible {
+      await refuse(id, error)
     } catch {
       // The row keeps its status; recovery at the next start, or the lease's end, takes it up again.
       logger.error(
         "A handoff could not be carried on",
+        [.handoffID: id.description, .destination: settings.name.text, .error: "\(error)"]
+      )
+    }
+  }
+
+  /// Ends a handoff that the configured versions of the protocol cannot carry.
+  private func refuse(_ id: Handoff.ID, _ error: ResultError) async {
+    do {
+      try await results.fail(id, error, side: .sender, retry: nil)
+    } catch {
+      logger.error(
+        "A handoff could not be refused",
         [.handoffID: id.description, .destination: settings.name.text, .error: "\(error)"]
       )
     }
