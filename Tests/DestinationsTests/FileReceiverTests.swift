@@ -160,7 +160,7 @@ struct FileReceiverTests {
       let error = await task.value.error
       #expect(error?.code == .interrupted)
       #expect(error?.effect == Effect.none)
-      #expect(try scene.names().isEmpty)
+      #expect(try FileStatus.of(scene.inbox) == nil)
     }
   }
 }
