@@ -117,7 +117,7 @@ struct PluginProcessTests {
   func good(contained: Bool) async throws {
     let failure = try await run("good", contained: contained) { plugin, watched, surroundings in
       let introduction = try await plugin.ready()
-      #expect(introduction.version == 3)
+      #expect(introduction.agreement.version == 3)
       #expect(introduction.offers(.reconcile))
       #expect(try await plugin.submit(try parameters()).accepted)
       await watched.wait(for: "result")
