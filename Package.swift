@@ -319,6 +319,7 @@ let package = Package(
     .executable(name: "handoff", targets: ["handoff"]),
     .library(name: "HandoffPluginKit", targets: ["HandoffPluginKit"]),
     .library(name: "HandoffProtocol", targets: ["HandoffProtocol"]),
+    .library(name: "Webhooks", targets: ["Webhooks"]),
   ],
   targets: cTargets + pureTargets + foundationTargets + wireTargets + adapterTargets
     + programTargets + receiverTargets + standInTargets + testTargets,
