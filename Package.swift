@@ -333,6 +333,7 @@ let package = Package(
     .library(name: "HandoffClient", targets: ["HandoffClient"]),
     .library(name: "HandoffPluginKit", targets: ["HandoffPluginKit"]),
     .library(name: "HandoffProtocol", targets: ["HandoffProtocol"]),
+    .library(name: "Webhooks", targets: ["Webhooks"]),
   ],
   targets: cTargets + pureTargets + foundationTargets + wireTargets + adapterTargets
     + programTargets + senderTargets + receiverTargets + standInTargets + testTargets,
