@@ -216,6 +216,11 @@ let testTargets: [Target] = [
   ),
   fixture("hostile-receiver", ["LinuxSystem", "Paths"], path: "Tests/Fixtures/HostileReceiver"),
   fixture(
+    "shelf-receiver",
+    ["HandoffPluginKit", "HandoffProtocol", "Paths"],
+    path: "Tests/Fixtures/ShelfReceiver"
+  ),
+  fixture(
     "watch-fixture",
     [
       "Digests", "DropFolders", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem",
@@ -242,6 +247,13 @@ let testTargets: [Target] = [
   tests(
     "CallbacksTests",
     ["Callbacks", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem", "Paths"]
+  ),
+  tests(
+    "ConformanceTests",
+    [
+      "Conformance", "Digests", "HandoffProtocol", "LinuxSystem", "MastodonStandIn", "Paths",
+      "handoff-archive", "handoff-preview", "handoff-social", "shelf-receiver",
+    ]
   ),
   tests("ContainerChecksTests", ["ContainerChecks"]),
   tests(
@@ -301,7 +313,10 @@ let package = Package(
   name: "handoff",
   products: [
     .executable(name: "handoff", targets: ["handoff"]),
-    .library(name: "HandoffPluginKit", targets: ["HandoffPluginKit"]),
+    .library(
+      name: "HandoffPluginKit",
+      targets: ["HandoffPluginKit", "HandoffProtocol", "Paths"]
+    ),
     .library(name: "HandoffProtocol", targets: ["HandoffProtocol"]),
   ],
   targets: cTargets + pureTargets + foundationTargets + wireTargets + adapterTargets

@@ -73,7 +73,7 @@ struct Trial: Sendable {
     grantedBy desk: BrokerDesk
   ) throws -> TrialRequest {
     let token =
-      "trial-"
+      "secret-"
       + (try RandomBytes.make(count: 24)).reduce(into: "") { text, byte in
         text += String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
       }
