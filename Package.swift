@@ -86,14 +86,16 @@ let pureTargets: [Target] = [
 let foundationTargets: [Target] = [
   openLibrary("Digests", ["CGcrypt"]),
   library("HandoffLog", ["Paths"]),
+  openLibrary("HTTPClient", ["CCurl", "LinuxSystem", "Paths"]),
   openLibrary("LinuxSystem", ["CLinux", "Paths"]),
   library("SQLite", ["CSQLite", "LinuxSystem", "Paths"]),
 ]
 
-// MARK: The protocol over a socket, for both sides
+// MARK: The protocol over a socket, and signed messages over HTTP, for both sides
 
 let wireTargets: [Target] = [
-  openLibrary("HandoffWire", ["HandoffProtocol", "LinuxSystem"])
+  openLibrary("HandoffWire", ["HandoffProtocol", "LinuxSystem"]),
+  openLibrary("Webhooks", ["Digests", "HandoffProtocol"]),
 ]
 
 // MARK: Adapters, which do not know each other
@@ -105,7 +107,10 @@ let adapterTargets: [Target] = [
   ),
   library(
     "Callbacks",
-    ["HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem", "Paths"]
+    [
+      "HandoffCore", "HandoffLog", "HandoffProtocol", "HTTPClient", "LinuxSystem", "Paths",
+      "Webhooks",
+    ]
   ),
   library(
     "Conformance",
@@ -113,7 +118,10 @@ let adapterTargets: [Target] = [
   ),
   library(
     "Destinations",
-    ["HandoffCore", "HandoffLog", "HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths"]
+    [
+      "Digests", "HandoffCore", "HandoffLog", "HandoffProtocol", "HandoffWire", "HTTPClient",
+      "LinuxSystem", "Paths", "Webhooks",
+    ]
   ),
   library(
     "DropFolders",
@@ -153,12 +161,16 @@ let programTargets: [Target] = [
     [
       "AssetLibrary", "Callbacks", "Destinations", "DropFolders", "HandoffConfig",
       "HandoffControl", "HandoffCore", "HandoffLog", "HandoffProtocol", "Ledger", "LinuxSystem",
-      "MediaProbe", "Paths",
+      "MediaProbe", "Paths", "Webhooks",
     ]
   ),
 ]
 
-// MARK: For receivers
+// MARK: For senders and receivers
+
+let senderTargets: [Target] = [
+  openLibrary("HandoffClient", ["HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths"])
+]
 
 let receiverTargets: [Target] = [
   openLibrary(
@@ -177,7 +189,7 @@ let receiverTargets: [Target] = [
   ),
   program(
     "handoff-social",
-    ["CCurl", "HandoffPluginKit", "HandoffProtocol", "LinuxSystem", "Paths"],
+    ["HandoffPluginKit", "HandoffProtocol", "HTTPClient", "LinuxSystem", "Paths"],
     path: "Plugins/social"
   ),
 ]
@@ -214,6 +226,11 @@ let testTargets: [Target] = [
     ["Digests", "HandoffProtocol", "HandoffTestSupport", "LinuxSystem", "Paths"],
     path: "Tests/Fixtures/ExportWriter"
   ),
+  fixture(
+    "box-sender",
+    ["HandoffClient", "HandoffProtocol"],
+    path: "Tests/Fixtures/BoxSender"
+  ),
   fixture("hostile-receiver", ["LinuxSystem", "Paths"], path: "Tests/Fixtures/HostileReceiver"),
   fixture(
     "shelf-receiver",
@@ -246,7 +263,10 @@ let testTargets: [Target] = [
   ),
   tests(
     "CallbacksTests",
-    ["Callbacks", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem", "Paths"]
+    [
+      "Callbacks", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem", "Paths",
+      "Webhooks",
+    ]
   ),
   tests(
     "ConformanceTests",
@@ -259,8 +279,8 @@ let testTargets: [Target] = [
   tests(
     "DestinationsTests",
     [
-      "Destinations", "HandoffCore", "HandoffLog", "HandoffProtocol", "HandoffWire", "LinuxSystem",
-      "Paths", "hostile-receiver",
+      "Destinations", "HandoffCore", "HandoffLog", "HandoffProtocol", "HandoffWire", "HTTPClient",
+      "LinuxSystem", "Paths", "Webhooks", "hostile-receiver",
     ]
   ),
   tests("DigestsTests", ["Digests"]),
@@ -271,6 +291,10 @@ let testTargets: [Target] = [
       "watch-fixture",
     ]
   ),
+  tests(
+    "HandoffClientTests",
+    ["HandoffClient", "HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths"]
+  ),
   tests("HandoffConfigTests", ["HandoffConfig", "HandoffCore", "HandoffProtocol", "Paths"]),
   tests("HandoffCoreTests", ["HandoffCore", "HandoffProtocol", "Paths"]),
   tests(
@@ -278,9 +302,13 @@ let testTargets: [Target] = [
     ["HandoffPluginKit", "HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths"]
   ),
   tests("HandoffProtocolTests", ["HandoffProtocol"]),
+  tests("HTTPClientTests", ["HTTPClient", "LinuxSystem", "Paths"]),
   tests(
     "IntegrationTests",
-    ["Digests", "HandoffCore", "HandoffProtocol", "LinuxSystem", "Paths", "export-writer"]
+    [
+      "Digests", "HandoffClient", "HandoffCore", "HandoffProtocol", "HandoffWire", "LinuxSystem",
+      "Paths", "Webhooks", "box-sender", "export-writer",
+    ]
   ),
   tests(
     "LedgerTests",
@@ -307,12 +335,14 @@ let testTargets: [Target] = [
   ),
   tests("SQLiteTests", ["LinuxSystem", "Paths", "SQLite"]),
   tests("StyleTests", []),
+  tests("WebhooksTests", ["HandoffProtocol", "Webhooks"]),
 ]
 
 let package = Package(
   name: "handoff",
   products: [
     .executable(name: "handoff", targets: ["handoff"]),
+    .library(name: "HandoffClient", targets: ["HandoffClient"]),
     .library(
       name: "HandoffPluginKit",
       targets: ["HandoffPluginKit", "HandoffProtocol", "Paths"]
@@ -320,5 +350,5 @@ let package = Package(
     .library(name: "HandoffProtocol", targets: ["HandoffProtocol"]),
   ],
   targets: cTargets + pureTargets + foundationTargets + wireTargets + adapterTargets
-    + programTargets + receiverTargets + standInTargets + testTargets,
+    + programTargets + senderTargets + receiverTargets + standInTargets + testTargets,
 )

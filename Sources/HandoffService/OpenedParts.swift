@@ -14,6 +14,7 @@ import Paths
 /// What a broker stands on, opened; makes the stages from it.
 struct OpenedParts: Sendable {
   let configuration: Configuration
+  let secrets: Secrets
   let state: StateFolder
   let ledger: Ledger
   let library: AssetLibrary
@@ -31,6 +32,7 @@ struct OpenedParts: Sendable {
   let desk: CheckDesk
   let urgent = UrgentReadings()
   let changes = ChangeBroadcast()
+  let preflights = Preflights()
   let turns = AssetTurns()
   let leftovers = WakeSignal()
   let files = BlockingThread("files")
@@ -69,7 +71,12 @@ struct OpenedParts: Sendable {
         ),
         changes: changes,
         results: results,
-        delivery: delivery,
+        dryRun: DryRun(
+          delivery: delivery,
+          preflights: preflights,
+          health: health,
+          now: SystemClock.now
+        ),
         sidecars: sidecars,
         deletion: deletion,
         originals: originals,
@@ -81,6 +88,7 @@ struct OpenedParts: Sendable {
           now: SystemClock.now,
           logger: logger
         ),
+        containment: host.support.description,
         now: SystemClock.now
       ),
       stop: stop,
@@ -319,6 +327,7 @@ struct OpenedParts: Sendable {
       ledger: ledger,
       results: results,
       claims: claims(settings),
+      preflights: preflights,
       now: SystemClock.now,
       logger: logger
     )

@@ -36,6 +36,14 @@ extension LedgerTransaction {
     to row: inout HandoffRow,
     _ terms: RetryTerms
   ) throws -> StoredConsumption {
+    if Int64(received.version) != row.protocolVersion {
+      let error = ResultError(
+        .malformedResult,
+        "result of version \(received.version) for a request of version \(row.protocolVersion)",
+        effect: .unknown
+      )
+      return try fail(&row, error, .receiver, terms, isAnswer: true)
+    }
     switch received.outcome {
     case .failure(let error):
       return try fail(&row, error, .receiver, terms, isAnswer: true)
@@ -70,7 +78,11 @@ extension LedgerTransaction {
   ) throws -> StoredConsumption {
     let now = self.now
     let next = terms.next(after: error, of: row, now: now)
-    let event = error.event(from: row.status, mayRetry: next != nil)
+    let event = error.event(
+      from: row.status,
+      mayRetry: next != nil,
+      repeatsUnknown: terms.policy?.repeatsUnknown ?? false
+    )
     try move(&row, event, detail: error.code.text) { row in
       row.failures += 1
       row.error = HandoffRow.StoredError(error, side)

@@ -1,5 +1,6 @@
 import Conformance
 import Digests
+import Glibc
 import HandoffProtocol
 import HandoffTestSupport
 import LinuxSystem
@@ -10,6 +11,7 @@ import Testing
 func report(
   _ executable: BytePath,
   settings: JSONValue? = nil,
+  only: Set<CheckName> = [],
   limits: Conformance.Limits = Conformance.Limits(),
   variables: [String: String] = [:]
 ) async throws -> ConformanceReport {
@@ -18,8 +20,10 @@ func report(
     settings: settings,
     variables: variables,
     searchPath: environmentValue("PATH") ?? CommandSearch.defaultPath,
-    temporary: "/tmp",
+    // In memory where that is: what is tried is not the disk.
+    temporary: access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp",
     mark: try RandomBytes.make(count: 8).map { String($0, radix: 16) }.joined(),
+    only: only,
     limits: limits
   )
   return try await kit.run()
