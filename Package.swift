@@ -233,6 +233,11 @@ let testTargets: [Target] = [
   ),
   fixture("hostile-receiver", ["LinuxSystem", "Paths"], path: "Tests/Fixtures/HostileReceiver"),
   fixture(
+    "shelf-receiver",
+    ["HandoffPluginKit", "HandoffProtocol", "Paths"],
+    path: "Tests/Fixtures/ShelfReceiver"
+  ),
+  fixture(
     "watch-fixture",
     [
       "Digests", "DropFolders", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem",
@@ -261,6 +266,13 @@ let testTargets: [Target] = [
     [
       "Callbacks", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem", "Paths",
       "Webhooks",
+    ]
+  ),
+  tests(
+    "ConformanceTests",
+    [
+      "Conformance", "Digests", "HandoffProtocol", "LinuxSystem", "MastodonStandIn", "Paths",
+      "handoff-archive", "handoff-preview", "handoff-social", "shelf-receiver",
     ]
   ),
   tests("ContainerChecksTests", ["ContainerChecks"]),
@@ -331,7 +343,10 @@ let package = Package(
   products: [
     .executable(name: "handoff", targets: ["handoff"]),
     .library(name: "HandoffClient", targets: ["HandoffClient"]),
-    .library(name: "HandoffPluginKit", targets: ["HandoffPluginKit"]),
+    .library(
+      name: "HandoffPluginKit",
+      targets: ["HandoffPluginKit", "HandoffProtocol", "Paths"]
+    ),
     .library(name: "HandoffProtocol", targets: ["HandoffProtocol"]),
     .library(name: "Webhooks", targets: ["Webhooks"]),
   ],

@@ -11,9 +11,9 @@ struct RestartChecks: Sendable {
     + "taken back, and how it ended before you send its result; answer `reconcile` and `probe` from there."
 
   func run() async throws {
-    try await killedAtWork()
-    try await killedAfterResult()
-    try await replay()
+    if stage.wants([.killedAtWork]) { try await killedAtWork() }
+    if stage.wants([.killedAfterResult]) { try await killedAfterResult() }
+    if stage.wants([.replay]) { try await replay() }
   }
 
   // MARK: In the middle of the work
