@@ -85,6 +85,7 @@ let pureTargets: [Target] = [
 
 let foundationTargets: [Target] = [
   openLibrary("Digests", ["CGcrypt"]),
+  library("HTTPServer", ["CMicroHTTPD", "LinuxSystem"]),
   library("HandoffLog", ["Paths"]),
   openLibrary("LinuxSystem", ["CLinux", "Paths"]),
   library("SQLite", ["CSQLite", "LinuxSystem", "Paths"]),
@@ -181,7 +182,7 @@ let receiverTargets: [Target] = [
 // MARK: For the demo and the tests
 
 let standInTargets: [Target] = [
-  library("MastodonStandIn", ["CMicroHTTPD", "Digests", "HandoffProtocol", "LinuxSystem"])
+  library("MastodonStandIn", ["Digests", "HTTPServer", "HandoffProtocol", "LinuxSystem"])
 ]
 
 // MARK: Tests
@@ -255,6 +256,7 @@ let testTargets: [Target] = [
       "watch-fixture",
     ]
   ),
+  tests("HTTPServerTests", ["HTTPServer", "LinuxSystem", "Paths"]),
   tests("HandoffConfigTests", ["HandoffConfig", "HandoffCore", "HandoffProtocol", "Paths"]),
   tests("HandoffCoreTests", ["HandoffCore", "HandoffProtocol", "Paths"]),
   tests(

@@ -30,6 +30,7 @@ struct Layers: Sendable {
   /// Know the system and nothing of handoffs.
   static let foundations = [
     Target("Sources/Digests", ["CGcrypt"], system: system),
+    Target("Sources/HTTPServer", ["CMicroHTTPD", "LinuxSystem"], system: system),
     Target("Sources/HandoffLog", ["Paths"], system: system),
     Target("Sources/LinuxSystem", ["CLinux", "Paths"], system: system.union(["Dispatch"])),
     Target(
@@ -87,7 +88,7 @@ struct Layers: Sendable {
   static let standIns = [
     Target(
       "Sources/MastodonStandIn",
-      ["CMicroHTTPD", "Digests", "HandoffProtocol", "LinuxSystem", "Paths"],
+      ["Digests", "HTTPServer", "HandoffProtocol", "LinuxSystem", "Paths"],
       system: system
     ),
     Target("Sources/HandoffTestSupport", kit.union(["HandoffWire"]), system: system),
