@@ -114,7 +114,7 @@ struct DeliveryPreparation: Sendable {
   }
 
   /// What the look at the objects has against it; nil for nothing.
-  private func obstacle(among assets: [Asset]) async throws -> Outcome<GrantedAsset>? {
+  func obstacle(among assets: [Asset]) async throws -> Outcome<GrantedAsset>? {
     for asset in assets {
       do {
         switch try await objects.verdict(on: asset) {

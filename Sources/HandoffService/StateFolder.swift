@@ -14,11 +14,18 @@ package struct StateFolder: Sendable {
   package var lock: BytePath { path.appending("broker.lock") }
   /// The control socket, mode 0600.
   package var socket: BytePath { path.appending("handoff.sock") }
+  /// The address that the HTTP API has, while it has one.
+  package var apiAddress: BytePath { path.appending("api-address") }
   /// A private directory through which the inotify thread is woken.
   package var watchControl: BytePath { path.appending("watch") }
 
   /// Where a rebuild makes the new ledger.
   package var rebuilding: BytePath { path.appending("ledger-rebuild") }
+
+  /// Says that a destination's receiver has answered that it is gone.
+  package func gone(_ destination: DestinationName) -> BytePath {
+    path.appending("gone").appending(destination.text)
+  }
 
   /// What a destination's receiver may write.
   package func work(_ destination: DestinationName) -> BytePath {
