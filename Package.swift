@@ -87,14 +87,16 @@ let foundationTargets: [Target] = [
   openLibrary("Digests", ["CGcrypt"]),
   library("HTTPServer", ["CMicroHTTPD", "LinuxSystem"]),
   library("HandoffLog", ["Paths"]),
+  openLibrary("HTTPClient", ["CCurl", "LinuxSystem", "Paths"]),
   openLibrary("LinuxSystem", ["CLinux", "Paths"]),
   library("SQLite", ["CSQLite", "LinuxSystem", "Paths"]),
 ]
 
-// MARK: The protocol over a socket, for both sides
+// MARK: The protocol over a socket, and signed messages over HTTP, for both sides
 
 let wireTargets: [Target] = [
-  openLibrary("HandoffWire", ["HandoffProtocol", "LinuxSystem"])
+  openLibrary("HandoffWire", ["HandoffProtocol", "LinuxSystem"]),
+  openLibrary("Webhooks", ["Digests", "HandoffProtocol"]),
 ]
 
 // MARK: Adapters, which do not know each other
@@ -174,7 +176,7 @@ let receiverTargets: [Target] = [
   ),
   program(
     "handoff-social",
-    ["CCurl", "HandoffPluginKit", "HandoffProtocol", "LinuxSystem", "Paths"],
+    ["HandoffPluginKit", "HandoffProtocol", "HTTPClient", "LinuxSystem", "Paths"],
     path: "Plugins/social"
   ),
 ]
@@ -264,6 +266,7 @@ let testTargets: [Target] = [
     ["HandoffPluginKit", "HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths"]
   ),
   tests("HandoffProtocolTests", ["HandoffProtocol"]),
+  tests("HTTPClientTests", ["HTTPClient", "LinuxSystem", "Paths"]),
   tests(
     "IntegrationTests",
     ["Digests", "HandoffCore", "HandoffProtocol", "LinuxSystem", "Paths", "export-writer"]
@@ -293,6 +296,7 @@ let testTargets: [Target] = [
   ),
   tests("SQLiteTests", ["LinuxSystem", "Paths", "SQLite"]),
   tests("StyleTests", []),
+  tests("WebhooksTests", ["HandoffProtocol", "Webhooks"]),
 ]
 
 let package = Package(

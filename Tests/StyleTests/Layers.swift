@@ -32,6 +32,7 @@ struct Layers: Sendable {
     Target("Sources/Digests", ["CGcrypt"], system: system),
     Target("Sources/HTTPServer", ["CMicroHTTPD", "LinuxSystem"], system: system),
     Target("Sources/HandoffLog", ["Paths"], system: system),
+    Target("Sources/HTTPClient", ["CCurl", "LinuxSystem", "Paths"], system: system),
     Target("Sources/LinuxSystem", ["CLinux", "Paths"], system: system.union(["Dispatch"])),
     Target(
       "Sources/SQLite",
@@ -39,6 +40,7 @@ struct Layers: Sendable {
       system: system.union(["Dispatch"])
     ),
     Target("Sources/HandoffWire", ["HandoffProtocol", "LinuxSystem", "Paths"], system: system),
+    Target("Sources/Webhooks", ["Digests", "HandoffProtocol"], system: system),
   ]
 
   /// Do not know each other.
@@ -81,7 +83,7 @@ struct Layers: Sendable {
     Target("Sources/HandoffPluginKit", kit.union(["Digests", "HandoffWire"]), system: system),
     Target("Plugins/archive", kit.union(["Digests", "HandoffPluginKit"]), system: system),
     Target("Plugins/preview", kit.union(["HandoffPluginKit"]), system: system),
-    Target("Plugins/social", kit.union(["CCurl", "HandoffPluginKit"]), system: system),
+    Target("Plugins/social", kit.union(["HandoffPluginKit", "HTTPClient"]), system: system),
   ]
 
   /// For the demo and the tests.
