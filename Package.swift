@@ -118,6 +118,13 @@ let adapterTargets: [Target] = [
     "DropFolders",
     ["CInotifyTools", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem", "Paths"]
   ),
+  library(
+    "HandoffAPI",
+    [
+      "HTTPServer", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem", "Paths",
+      "Webhooks",
+    ]
+  ),
   library("HandoffConfig", ["CTOML", "HandoffCore", "HandoffProtocol", "Paths"]),
   library(
     "HandoffControl",
@@ -150,9 +157,9 @@ let programTargets: [Target] = [
   library(
     "HandoffService",
     [
-      "AssetLibrary", "Callbacks", "Destinations", "DropFolders", "HandoffConfig",
-      "HandoffControl", "HandoffCore", "HandoffLog", "HandoffProtocol", "Ledger", "LinuxSystem",
-      "MediaProbe", "Paths",
+      "AssetLibrary", "Callbacks", "Destinations", "Digests", "DropFolders", "HandoffAPI",
+      "HandoffConfig", "HandoffControl", "HandoffCore", "HandoffLog", "HandoffProtocol", "Ledger",
+      "LinuxSystem", "MediaProbe", "Paths", "Webhooks",
     ]
   ),
 ]
@@ -259,6 +266,13 @@ let testTargets: [Target] = [
     ]
   ),
   tests("HTTPServerTests", ["HTTPServer", "LinuxSystem", "Paths"]),
+  tests(
+    "HandoffAPITests",
+    [
+      "HTTPClient", "HandoffAPI", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem",
+      "Paths", "Webhooks",
+    ]
+  ),
   tests("HandoffConfigTests", ["HandoffConfig", "HandoffCore", "HandoffProtocol", "Paths"]),
   tests("HandoffCoreTests", ["HandoffCore", "HandoffProtocol", "Paths"]),
   tests(
@@ -269,7 +283,10 @@ let testTargets: [Target] = [
   tests("HTTPClientTests", ["HTTPClient", "LinuxSystem", "Paths"]),
   tests(
     "IntegrationTests",
-    ["Digests", "HandoffCore", "HandoffProtocol", "LinuxSystem", "Paths", "export-writer"]
+    [
+      "Digests", "HTTPClient", "HandoffCore", "HandoffProtocol", "LinuxSystem", "Paths", "Webhooks",
+      "export-writer",
+    ]
   ),
   tests(
     "LedgerTests",

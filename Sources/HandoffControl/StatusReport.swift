@@ -89,6 +89,19 @@ package struct StatusReport: Codable, Sendable {
     }
   }
 
+  /// The HTTP API.
+  package struct API: Codable, Sendable {
+    /// `HOST:PORT`; null while it is not served.
+    @OrNull package var address: String?
+    /// Why it is not served; null where it is, or is not asked for.
+    @OrNull package var error: String?
+
+    package init(address: String? = nil, error: String? = nil) {
+      self.address = address
+      self.error = error
+    }
+  }
+
   package var version: String
   package var pid: Int32
   package var folders: [Folder]
@@ -108,6 +121,8 @@ package struct StatusReport: Codable, Sendable {
   package var heldOrders: [HeldOrderReport] = []
   /// Null from a broker that is older than the question.
   @OrNull package var library: LibraryReport?
+  /// Null from a broker that is older than the question.
+  @OrNull package var api: API?
 
   package init(
     version: String,
@@ -129,6 +144,7 @@ package struct StatusReport: Codable, Sendable {
     self.needsPerson = needsPerson
     self.notices = notices
     self.library = nil
+    self.api = nil
   }
 
   private enum CodingKeys: String, CodingKey {
@@ -144,5 +160,6 @@ package struct StatusReport: Codable, Sendable {
     case heldOrders = "held_orders"
     case notices
     case library
+    case api
   }
 }

@@ -80,7 +80,8 @@ extension Broker {
         stop: stop,
         now: SystemClock.now,
         logger: logger
-      )
+      ),
+      address: APIAddress(configuration.broker)
     )
     return try await opened.broker(lock)
   }

@@ -21,6 +21,7 @@ struct ControlQuestions: Sendable {
   let deletion: AssetDeletion
   let originals: OriginalStage
   let care: CareQuestions
+  let address: APIAddress
   let now: @Sendable () -> Timestamp
 
   func answer(
@@ -142,6 +143,7 @@ struct ControlQuestions: Sendable {
     if !candidates.isLast { report.candidatesNext = candidates.page.last?.path }
     report.originals = try await stayingOriginals()
     report.heldOrders = try await care.heldOrders()
+    report.api = StatusReport.API(address)
     report.library = try await care.libraryReport(counts)
     return report
   }

@@ -29,6 +29,7 @@ struct OpenedParts: Sendable {
   let receipts: ReceiptStage
   let hold: HandoffHold
   let desk: CheckDesk
+  let address: APIAddress
   let urgent = UrgentReadings()
   let changes = ChangeBroadcast()
   let turns = AssetTurns()
@@ -81,6 +82,7 @@ struct OpenedParts: Sendable {
           now: SystemClock.now,
           logger: logger
         ),
+        address: address,
         now: SystemClock.now
       ),
       stop: stop,
@@ -178,7 +180,7 @@ struct OpenedParts: Sendable {
 
   // MARK: After it
 
-  private var delivery: DeliveryPreparation {
+  var delivery: DeliveryPreparation {
     DeliveryPreparation(
       library: library,
       ledger: ledger,
@@ -191,7 +193,7 @@ struct OpenedParts: Sendable {
     )
   }
 
-  private var results: ResultStage {
+  var results: ResultStage {
     ResultStage(
       library: library,
       ledger: ledger,
@@ -249,6 +251,7 @@ struct OpenedParts: Sendable {
       troubles: troubles,
       verification: verification,
       check: desk,
+      api: apiStage([:]),
       exec: exec,
       plugins: plugins
     )
@@ -277,7 +280,7 @@ struct OpenedParts: Sendable {
     )
   }
 
-  private func claims(_ settings: DestinationSettings) -> ClaimLoop {
+  func claims(_ settings: DestinationSettings) -> ClaimLoop {
     ClaimLoop(
       destination: settings.name,
       concurrency: settings.concurrency,

@@ -49,6 +49,7 @@ struct Layers: Sendable {
     Target("Sources/Callbacks", domain, system: system),
     Target("Sources/Destinations", domain.union(["HandoffWire"]), system: system),
     Target("Sources/DropFolders", domain.union(["CInotifyTools"]), system: system),
+    Target("Sources/HandoffAPI", domain.union(["HTTPServer", "Webhooks"]), system: system),
     Target("Sources/HandoffControl", domain.union(["HandoffWire"]), system: system),
     Target("Sources/Ledger", domain.union(["Digests", "SQLite"]), system: system),
     Target("Sources/MediaProbe", domain, system: system),
@@ -59,8 +60,8 @@ struct Layers: Sendable {
     Target(
       "Sources/HandoffService",
       domain.union([
-        "AssetLibrary", "Callbacks", "Destinations", "DropFolders", "HandoffConfig",
-        "HandoffControl", "Ledger", "MediaProbe",
+        "AssetLibrary", "Callbacks", "Destinations", "Digests", "DropFolders", "HandoffAPI",
+        "HandoffConfig", "HandoffControl", "Ledger", "MediaProbe", "Webhooks",
       ]),
       system: system
     ),
