@@ -108,11 +108,17 @@ let adapterTargets: [Target] = [
   ),
   library(
     "Callbacks",
-    ["HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem", "Paths"]
+    [
+      "HandoffCore", "HandoffLog", "HandoffProtocol", "HTTPClient", "LinuxSystem", "Paths",
+      "Webhooks",
+    ]
   ),
   library(
     "Destinations",
-    ["HandoffCore", "HandoffLog", "HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths"]
+    [
+      "Digests", "HandoffCore", "HandoffLog", "HandoffProtocol", "HandoffWire", "HTTPClient",
+      "LinuxSystem", "Paths", "Webhooks",
+    ]
   ),
   library(
     "DropFolders",
@@ -247,14 +253,17 @@ let testTargets: [Target] = [
   ),
   tests(
     "CallbacksTests",
-    ["Callbacks", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem", "Paths"]
+    [
+      "Callbacks", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem", "Paths",
+      "Webhooks",
+    ]
   ),
   tests("ContainerChecksTests", ["ContainerChecks"]),
   tests(
     "DestinationsTests",
     [
-      "Destinations", "HandoffCore", "HandoffLog", "HandoffProtocol", "HandoffWire", "LinuxSystem",
-      "Paths", "hostile-receiver",
+      "Destinations", "HandoffCore", "HandoffLog", "HandoffProtocol", "HandoffWire", "HTTPClient",
+      "LinuxSystem", "Paths", "Webhooks", "hostile-receiver",
     ]
   ),
   tests("DigestsTests", ["Digests"]),

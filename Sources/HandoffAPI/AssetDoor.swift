@@ -38,7 +38,7 @@ struct AssetDoor: Sendable {
     _ asset: ReadableAsset,
     to head: HTTPRequestHead
   ) throws(Problem) -> HTTPResponse {
-    let tag = "\"\(asset.digest.hexDigits)\""
+    let tag = "\"\(asset.digest.hex)\""
     var headers: HTTPFields = [
       "Accept-Ranges": "bytes", "ETag": tag, "Content-Type": asset.contentType,
       "Content-Disposition": DownloadName.disposition(asset.name),

@@ -101,9 +101,10 @@ package enum HandoffLifecycle {
     case .success, .adopt: .succeeded
     case .cancelled, .withdraw: .cancelled
     case .refuse: .refused
-    case .failure(.none, retry: true), .notReceived: .pending
+    // An unknown effect is tried again only where the receiver drops what it has had.
+    case .failure(.none, retry: true), .failure(.unknown, retry: true), .notReceived: .pending
     case .failure(.none, retry: false), .failure(.applied, _): .failed
-    case .failure(.unknown, _), .loseTrack: .outcomeUnknown
+    case .failure(.unknown, retry: false), .loseTrack: .outcomeUnknown
     case .needUser: .needsUser
     case .expire: .expired
     case .claim, .release, .submit, .retry: nil
@@ -131,9 +132,21 @@ extension ResultError {
   /// - Parameters:
   ///   - status: where the handoff stands.
   ///   - mayRetry: its time for further attempts is not used up.
+  ///   - repeatsUnknown: see ``RetryPolicy/repeatsUnknown``.
   /// - Returns: the move; whether it is possible from there is the table's to say.
-  package func event(from status: HandoffStatus, mayRetry: Bool) -> HandoffEvent {
-    if effect == .none, retry == .later, mayRetry { return .failure(.none, retry: true) }
+  package func event(
+    from status: HandoffStatus,
+    mayRetry: Bool,
+    repeatsUnknown: Bool = false
+  ) -> HandoffEvent {
+    if retry == .later, mayRetry {
+      switch effect {
+      case .none: return .failure(.none, retry: true)
+      case .unknown where repeatsUnknown && (status == .submitted || status == .accepted):
+        return .failure(.unknown, retry: true)
+      case .unknown, .applied: break
+      }
+    }
     if effect == .none, retry != .later, code.isRefusal {
       switch status {
       case .pending, .leased, .submitted, .accepted: return .refuse

@@ -11,6 +11,7 @@ import Ledger
 import LinuxSystem
 import MediaProbe
 import Paths
+import Webhooks
 
 extension Broker {
   /// Opens everything that a broker stands on; nothing runs yet.
@@ -81,7 +82,8 @@ extension Broker {
         now: SystemClock.now,
         logger: logger
       ),
-      address: APIAddress(configuration.broker)
+      address: APIAddress(configuration.broker),
+      secrets: try await secrets(configuration, environment)
     )
     return try await opened.broker(lock)
   }
@@ -134,6 +136,22 @@ extension Broker {
       )
     }
     return library
+  }
+
+  private static func secrets(
+    _ configuration: Configuration,
+    _ environment: [String: String]
+  ) async throws -> [DestinationName: [WebhookSecret]] {
+    let reader = SecretReader(environment: environment)
+    var secrets: [DestinationName: [WebhookSecret]] = [:]
+    for settings in configuration.destinations where settings.transport == .http {
+      let references = [settings.secret, settings.oldSecret]
+      secrets[settings.name] = try await reader.secrets(
+        references,
+        of: "destination.\(settings.name)"
+      )
+    }
+    return secrets
   }
 
   private static func receiverHost(

@@ -102,6 +102,7 @@ package struct Broker: Sendable {
       group.addTask { await stages.verification.run() }
       group.addTask { await stages.check.run() }
       for stage in stages.exec { group.addTask { await stage.run() } }
+      for stage in stages.http { group.addTask { await stage.run() } }
       for stage in stages.plugins { group.addTask { await stage.run() } }
       group.addTask {
         guard await watcher.started() else { return }

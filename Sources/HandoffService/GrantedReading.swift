@@ -31,8 +31,7 @@ struct GrantedReading: Sendable {
     }
     handoff.localIdentifiers = [identifier]
     // What the destination takes was checked before it was sent; whether it may have it still is asked.
-    let assets = try Self.ready(try await delivery.check(handoff, constraints: Constraints()))
-    if let obstacle = try await delivery.obstacle(among: assets) { _ = try Self.ready(obstacle) }
+    let assets = try Self.ready(await delivery.inspect(handoff, constraints: Constraints()))
     guard let asset = assets.first else {
       throw ResultError(.assetMissing, "there is no such asset", effect: .none)
     }
@@ -60,9 +59,9 @@ struct GrantedReading: Sendable {
     }
   }
 
-  private static func ready<Ready>(
-    _ outcome: DeliveryPreparation.Outcome<Ready>
-  ) throws(ResultError) -> [Ready] {
+  private static func ready(
+    _ outcome: DeliveryPreparation.Outcome<Asset>
+  ) throws(ResultError) -> [Asset] {
     switch outcome {
     case .ready(let assets): return assets
     case .refuse(let error): throw error

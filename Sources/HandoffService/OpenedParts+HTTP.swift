@@ -1,14 +1,40 @@
+import Destinations
 import HandoffAPI
+import HandoffConfig
 import HandoffControl
 import HandoffCore
 import HandoffProtocol
 import Webhooks
 
 extension OpenedParts {
-  /// The HTTP API.
-  ///
-  /// - Parameter secrets: of the destinations whose receivers may bring results there.
-  func apiStage(_ secrets: [DestinationName: [WebhookSecret]]) -> APIStage {
+  func httpStage(_ settings: DestinationSettings, _ health: DestinationHealth) -> HTTPStage {
+    HTTPStage(
+      settings: settings,
+      receiver: HTTPReceiver(
+        settings,
+        secrets: secrets[settings.name] ?? [],
+        agent: "handoff/\(Version.text)",
+        now: SystemClock.now
+      ),
+      delivery: delivery,
+      ledger: ledger,
+      results: results,
+      claims: claims(settings),
+      health: health,
+      address: address,
+      gone: GoneMark(state.gone(settings.name), url: settings.url ?? "", logger: logger),
+      stop: stop,
+      now: SystemClock.now,
+      logger: logger
+    )
+  }
+
+  /// The HTTP API; results are taken there from the receivers that send theirs later.
+  func apiStage() -> APIStage {
+    let answering = configuration.destinations.filter {
+      $0.transport == .http && $0.answer == .callback
+    }
+    let secrets = self.secrets.filter { name, _ in answering.contains { $0.name == name } }
     let settings = Dictionary(configuration.destinations.map { ($0.name, $0) }) { first, _ in first
     }
     let results = results

@@ -10,6 +10,7 @@ import Ledger
 import LinuxSystem
 import MediaProbe
 import Paths
+import Webhooks
 
 /// What a broker stands on, opened; makes the stages from it.
 struct OpenedParts: Sendable {
@@ -30,6 +31,8 @@ struct OpenedParts: Sendable {
   let hold: HandoffHold
   let desk: CheckDesk
   let address: APIAddress
+  /// Of each `http` destination.
+  let secrets: [DestinationName: [WebhookSecret]]
   let urgent = UrgentReadings()
   let changes = ChangeBroadcast()
   let turns = AssetTurns()
@@ -211,12 +214,13 @@ struct OpenedParts: Sendable {
   ) async throws -> Stages {
     var exec: [ExecStage] = []
     var plugins: [PluginStage] = []
+    var http: [HTTPStage] = []
     for (settings, health) in zip(configuration.destinations, health) {
-      let launch = try await launch(settings)
       switch settings.transport {
-      case .exec: exec.append(execStage(settings, launch, health))
-      case .plugin: plugins.append(pluginStage(settings, launch, health))
-      case .http, .url, .file:
+      case .exec: exec.append(execStage(settings, try await launch(settings), health))
+      case .plugin: plugins.append(pluginStage(settings, try await launch(settings), health))
+      case .http: http.append(httpStage(settings, health))
+      case .url, .file:
         throw ServiceError(
           .unsupported,
           "transport \(settings.transport.rawValue) is not built yet"
@@ -251,9 +255,10 @@ struct OpenedParts: Sendable {
       troubles: troubles,
       verification: verification,
       check: desk,
-      api: apiStage([:]),
+      api: apiStage(),
       exec: exec,
-      plugins: plugins
+      plugins: plugins,
+      http: http
     )
   }
 

@@ -9,6 +9,8 @@ package struct ServiceError: Error, Hashable, Sendable, CustomStringConvertible 
     case unsupported
     /// The library has assets and the state folder has no ledger that knows them.
     case ledgerLost
+    /// A secret that the configuration refers to is not to be had.
+    case noSecret
   }
 
   package let code: Code

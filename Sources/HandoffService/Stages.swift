@@ -11,4 +11,5 @@ struct Stages: Sendable {
   let api: APIStage
   let exec: [ExecStage]
   let plugins: [PluginStage]
+  let http: [HTTPStage]
 }

@@ -46,8 +46,12 @@ struct Layers: Sendable {
   /// Do not know each other.
   static let adapters = [
     Target("Sources/AssetLibrary", domain.union(["Digests"]), system: system),
-    Target("Sources/Callbacks", domain, system: system),
-    Target("Sources/Destinations", domain.union(["HandoffWire"]), system: system),
+    Target("Sources/Callbacks", domain.union(["HTTPClient", "Webhooks"]), system: system),
+    Target(
+      "Sources/Destinations",
+      domain.union(["Digests", "HTTPClient", "HandoffWire", "Webhooks"]),
+      system: system
+    ),
     Target("Sources/DropFolders", domain.union(["CInotifyTools"]), system: system),
     Target("Sources/HandoffAPI", domain.union(["HTTPServer", "Webhooks"]), system: system),
     Target("Sources/HandoffControl", domain.union(["HandoffWire"]), system: system),

@@ -1,0 +1,150 @@
+import Destinations
+import HandoffCore
+import HandoffLog
+import HandoffProtocol
+import Ledger
+
+/// Delivers the handoffs of one `http` destination.
+///
+/// With `answer = "callback"` an attempt is over once the receiver has taken the request: the result comes
+/// through the API, from this receiver or not at all, and only the ceiling ends the waiting.
+struct HTTPStage: Sendable {
+  let settings: DestinationSettings
+  let receiver: HTTPReceiver
+  let delivery: DeliveryPreparation
+  let ledger: Ledger
+  let results: ResultStage
+  let claims: ClaimLoop
+  let health: DestinationHealth
+  let address: APIAddress
+  let gone: GoneMark
+  let stop: StopState
+  let now: @Sendable () -> Timestamp
+  let logger: Logger
+
+  /// How soon an API that is not to be reached is looked for again.
+  private static let apiWait: Duration = .seconds(2)
+  /// A handoff whose receiver is gone waits however long that lasts.
+  private static let patience = RetryPolicy(
+    limit: .seconds(100 * 365 * 86_400),
+    first: .milliseconds(1),
+    maximum: .milliseconds(1)
+  )
+
+  /// Runs until the service drains and what was claimed has ended.
+  func run() async {
+    await recall()
+    health.setContainment("none: it is a service of its own")
+    await claims.run(counting: health.inFlight) { claimed in await deliver(claimed) }
+  }
+
+  /// Knows whether its receiver was gone when the last broker ended.
+  private func recall() async {
+    do {
+      try await gone.load()
+      if !gone.isSet { try await ledger.endWaiting(.circuitOpen, destination: settings.name) }
+    } catch {
+      logger.error(
+        "Whether a receiver is gone is not known",
+        [.destination: settings.name.text, .error: "\(error)"]
+      )
+    }
+    health.set(gone.isSet ? .circuitOpen(GoneMark.reason) : .up)
+  }
+
+  private func deliver(_ claimed: ClaimedHandoff) async {
+    do {
+      try await carry(claimed)
+    } catch {
+      // The row keeps its status; recovery at the next start, or the lease's end, takes it up again.
+      logger.error(
+        "A handoff could not be carried on",
+        [
+          .handoffID: claimed.handoff.id.description, .destination: settings.name.text,
+          .error: "\(error)",
+        ]
+      )
+    }
+  }
+
+  private func carry(_ claimed: ClaimedHandoff) async throws {
+    let id = claimed.handoff.id
+    if let waiting = obstacle {
+      return try await ledger.release(id, leaseID: claimed.leaseID, waiting: waiting)
+    }
+    switch try await delivery.inspect(claimed.handoff, constraints: settings.constraints) {
+    case .refuse(let error):
+      try await results.fail(id, error, side: .sender, retry: nil)
+    case .wait(let waiting):
+      try await ledger.release(id, leaseID: claimed.leaseID, waiting: waiting)
+    case .ready:
+      let grant = try await ledger.grant(of: id)
+      // From here on the receiver may act: a broker that dies now cannot know whether it did.
+      let ceiling = now().advanced(by: settings.ceiling)
+      guard try await results.recordSubmission(claimed, ceiling: ceiling) else { return }
+      let end = await receiver.deliver(
+        claimed.request,
+        handoffID: id.description,
+        grant: grant.revealed,
+        assets: address.assets ?? ""
+      )
+      try await record(end, of: id)
+    }
+  }
+
+  /// What keeps every handoff of this destination from being sent now.
+  private var obstacle: Handoff.Waiting? {
+    if gone.isSet { return .init(.circuitOpen) }
+    // Where no API is asked for, the receiver gets along without.
+    guard address.assets == nil, address.condition != .off else { return nil }
+    return .init(.backoff, until: now().advanced(by: Self.apiWait))
+  }
+
+  /// What a response has said is not to be had again.
+  ///
+  /// The write must survive the stop that ended the exchange, so it has a task of its own, awaited at once.
+  private func record(_ end: HTTPDelivery, of id: Handoff.ID) async throws {
+    let fields: [LogKey: String] = [
+      .handoffID: id.description, .destination: settings.name.text,
+    ]
+    await note(end)
+    let write = LastingWrite(stop: stop, logger: logger)
+    _ = try await Task {
+      try await write.run("The answer of a receiver waits to be recorded", fields) {
+        try await take(end, of: id)
+      }
+    }.value
+  }
+
+  private func take(_ end: HTTPDelivery, of id: Handoff.ID) async throws {
+    switch end {
+    case .accepted:
+      // Its signed result may have been faster than the response.
+      try await ledger.recordAcceptance(id)
+    case .result(let result):
+      do {
+        try await results.takeQuietly(result, from: settings)
+      } catch let error as ResultError where error.code == .alreadyConsumed {
+        // Its signed result was faster than the response.
+      }
+    case .gone(let error):
+      try await results.fail(id, error, side: .receiver, retry: Self.patience)
+    }
+  }
+
+  /// How the destination is, as far as this end says.
+  private func note(_ end: HTTPDelivery) async {
+    switch end {
+    case .gone:
+      await gone.set()
+      health.set(.circuitOpen(GoneMark.reason))
+    case .accepted: health.set(.up)
+    case .result(let result):
+      if case .failure(let error) = result.outcome, error.code == .destinationUnavailable {
+        health.set(.down(error.message))
+      } else {
+        health.set(.up)
+      }
+    }
+  }
+}
