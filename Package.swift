@@ -114,6 +114,10 @@ let adapterTargets: [Target] = [
     ]
   ),
   library(
+    "Conformance",
+    ["Digests", "HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths"]
+  ),
+  library(
     "Destinations",
     [
       "Digests", "HandoffCore", "HandoffLog", "HandoffProtocol", "HandoffWire", "HTTPClient",
@@ -152,7 +156,7 @@ let programTargets: [Target] = [
   program(
     "handoff",
     [
-      "COptions", "HandoffConfig", "HandoffControl", "HandoffCore", "HandoffLog",
+      "COptions", "Conformance", "HandoffConfig", "HandoffControl", "HandoffCore", "HandoffLog",
       "HandoffProtocol", "HandoffService", "LinuxSystem", "MastodonStandIn", "Paths",
     ]
   ),
@@ -163,8 +167,8 @@ let programTargets: [Target] = [
   library(
     "HandoffService",
     [
-      "AssetLibrary", "Callbacks", "Destinations", "Digests", "DropFolders", "HandoffAPI",
-      "HandoffConfig", "HandoffControl", "HandoffCore", "HandoffLog", "HandoffProtocol", "Ledger",
+      "AssetLibrary", "Callbacks", "Destinations", "DropFolders", "HandoffAPI", "HandoffConfig",
+      "HandoffControl", "HandoffCore", "HandoffLog", "HandoffProtocol", "Ledger",
       "LinuxSystem", "MediaProbe", "Paths", "Webhooks",
     ]
   ),

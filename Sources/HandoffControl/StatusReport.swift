@@ -110,6 +110,9 @@ package struct StatusReport: Codable, Sendable {
   /// More files come after this path; null where the list is complete.
   @OrNull package var candidatesNext: BytePath?
   package var destinations: [Destination]
+  /// Whether receivers can be contained on this machine: `bubblewrap`, or `none` and why; null from a
+  /// broker that is older than the question.
+  @OrNull package var containment: String?
   package var counts: [String: Int]
   /// Handoffs that wait for a person, and notices that were given up.
   package var needsPerson: [NeedsPerson]
@@ -143,6 +146,7 @@ package struct StatusReport: Codable, Sendable {
     self.counts = counts
     self.needsPerson = needsPerson
     self.notices = notices
+    self.containment = nil
     self.library = nil
     self.api = nil
   }
@@ -154,6 +158,7 @@ package struct StatusReport: Codable, Sendable {
     case candidates
     case candidatesNext = "candidates_next"
     case destinations
+    case containment
     case counts
     case needsPerson = "needs_person"
     case originals

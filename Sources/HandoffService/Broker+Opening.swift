@@ -11,7 +11,6 @@ import Ledger
 import LinuxSystem
 import MediaProbe
 import Paths
-import Webhooks
 
 extension Broker {
   /// Opens everything that a broker stands on; nothing runs yet.
@@ -32,6 +31,11 @@ extension Broker {
     if let problem = configuration.unsupportedProblems.first {
       throw ServiceError(.unsupported, problem.description)
     }
+    let secrets = Secrets(of: configuration, environment: environment)
+    if !secrets.problems.isEmpty {
+      let problems = secrets.problems.map(\.description)
+      throw ServiceError(.noSecret, problems.joined(separator: "\n"))
+    }
     let state = StateFolder(configuration.broker.state)
     try Directory.create(state.path, permissions: 0o700)
     let lock = try BrokerLock(state)
@@ -45,6 +49,10 @@ extension Broker {
       onCommit: { dispatch.signal($0) },
       notices: NoticeRouting(alert: configuration.broker.alert) { notices.signal($0) }
     )
+    let addresses = configuration.destinations.compactMap { settings in
+      settings.transport == .http ? settings.url.map { (settings.name, $0) } : nil
+    }
+    try await ledger.liftStops(addresses: Dictionary(addresses) { first, _ in first })
     let library = try await openLibrary(configuration, ledger, logger)
     var firstSeen: [BytePath: Timestamp] = [:]
     for folder in configuration.dropFolders {
@@ -53,6 +61,7 @@ extension Broker {
     let stop = StopState()
     let opened = OpenedParts(
       configuration: configuration,
+      secrets: secrets,
       state: state,
       ledger: ledger,
       library: library,
@@ -82,8 +91,7 @@ extension Broker {
         now: SystemClock.now,
         logger: logger
       ),
-      address: APIAddress(configuration.broker),
-      secrets: try await secrets(configuration, environment)
+      address: APIAddress(configuration.broker)
     )
     return try await opened.broker(lock)
   }
@@ -136,22 +144,6 @@ extension Broker {
       )
     }
     return library
-  }
-
-  private static func secrets(
-    _ configuration: Configuration,
-    _ environment: [String: String]
-  ) async throws -> [DestinationName: [WebhookSecret]] {
-    let reader = SecretReader(environment: environment)
-    var secrets: [DestinationName: [WebhookSecret]] = [:]
-    for settings in configuration.destinations where settings.transport == .http {
-      let references = [settings.secret, settings.oldSecret]
-      secrets[settings.name] = try await reader.secrets(
-        references,
-        of: "destination.\(settings.name)"
-      )
-    }
-    return secrets
   }
 
   private static func receiverHost(

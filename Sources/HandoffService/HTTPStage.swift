@@ -17,19 +17,12 @@ struct HTTPStage: Sendable {
   let claims: ClaimLoop
   let health: DestinationHealth
   let address: APIAddress
-  let gone: GoneMark
   let stop: StopState
   let now: @Sendable () -> Timestamp
   let logger: Logger
 
   /// How soon an API that is not to be reached is looked for again.
   private static let apiWait: Duration = .seconds(2)
-  /// A handoff whose receiver is gone waits however long that lasts.
-  private static let patience = RetryPolicy(
-    limit: .seconds(100 * 365 * 86_400),
-    first: .milliseconds(1),
-    maximum: .milliseconds(1)
-  )
 
   /// Runs until the service drains and what was claimed has ended.
   func run() async {
@@ -38,18 +31,15 @@ struct HTTPStage: Sendable {
     await claims.run(counting: health.inFlight) { claimed in await deliver(claimed) }
   }
 
-  /// Knows whether its receiver was gone when the last broker ended.
+  /// Shows a stop that an earlier broker has recorded.
   private func recall() async {
     do {
-      try await gone.load()
-      if !gone.isSet { try await ledger.endWaiting(.circuitOpen, destination: settings.name) }
+      let stop = try await ledger.stop(of: settings.name)
+      health.set(stop.map { .circuitOpen($0.reason) } ?? .up)
     } catch {
-      logger.error(
-        "Whether a receiver is gone is not known",
-        [.destination: settings.name.text, .error: "\(error)"]
-      )
+      // Each handoff asks again before it is sent.
+      health.set(.down("\(error)"))
     }
-    health.set(gone.isSet ? .circuitOpen(GoneMark.reason) : .up)
   }
 
   private func deliver(_ claimed: ClaimedHandoff) async {
@@ -69,7 +59,7 @@ struct HTTPStage: Sendable {
 
   private func carry(_ claimed: ClaimedHandoff) async throws {
     let id = claimed.handoff.id
-    if let waiting = obstacle {
+    if let waiting = try await obstacle() {
       return try await ledger.release(id, leaseID: claimed.leaseID, waiting: waiting)
     }
     switch try await delivery.inspect(claimed.handoff, constraints: settings.constraints) {
@@ -93,8 +83,11 @@ struct HTTPStage: Sendable {
   }
 
   /// What keeps every handoff of this destination from being sent now.
-  private var obstacle: Handoff.Waiting? {
-    if gone.isSet { return .init(.circuitOpen) }
+  private func obstacle() async throws -> Handoff.Waiting? {
+    if let stop = try await ledger.stop(of: settings.name) {
+      health.set(.circuitOpen(stop.reason))
+      return .init(.paused)
+    }
     // Where no API is asked for, the receiver gets along without.
     guard address.assets == nil, address.condition != .off else { return nil }
     return .init(.backoff, until: now().advanced(by: Self.apiWait))
@@ -107,7 +100,7 @@ struct HTTPStage: Sendable {
     let fields: [LogKey: String] = [
       .handoffID: id.description, .destination: settings.name.text,
     ]
-    await note(end)
+    note(end)
     let write = LastingWrite(stop: stop, logger: logger)
     _ = try await Task {
       try await write.run("The answer of a receiver waits to be recorded", fields) {
@@ -128,16 +121,15 @@ struct HTTPStage: Sendable {
         // Its signed result was faster than the response.
       }
     case .gone(let error):
-      try await results.fail(id, error, side: .receiver, retry: Self.patience)
+      let address = settings.url ?? ""
+      await results.follow(try await ledger.stop(settings.name, address: address, error, of: id))
     }
   }
 
   /// How the destination is, as far as this end says.
-  private func note(_ end: HTTPDelivery) async {
+  private func note(_ end: HTTPDelivery) {
     switch end {
-    case .gone:
-      await gone.set()
-      health.set(.circuitOpen(GoneMark.reason))
+    case .gone(let error): health.set(.circuitOpen(error.message))
     case .accepted: health.set(.up)
     case .result(let result):
       if case .failure(let error) = result.outcome, error.code == .destinationUnavailable {

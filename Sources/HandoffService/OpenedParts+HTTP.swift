@@ -4,7 +4,6 @@ import HandoffConfig
 import HandoffControl
 import HandoffCore
 import HandoffProtocol
-import Webhooks
 
 extension OpenedParts {
   func httpStage(_ settings: DestinationSettings, _ health: DestinationHealth) -> HTTPStage {
@@ -12,7 +11,7 @@ extension OpenedParts {
       settings: settings,
       receiver: HTTPReceiver(
         settings,
-        secrets: secrets[settings.name] ?? [],
+        secrets: secrets.destinations[settings.name] ?? [],
         agent: "handoff/\(Version.text)",
         now: SystemClock.now
       ),
@@ -22,7 +21,6 @@ extension OpenedParts {
       claims: claims(settings),
       health: health,
       address: address,
-      gone: GoneMark(state.gone(settings.name), url: settings.url ?? "", logger: logger),
       stop: stop,
       now: SystemClock.now,
       logger: logger
@@ -34,7 +32,9 @@ extension OpenedParts {
     let answering = configuration.destinations.filter {
       $0.transport == .http && $0.answer == .callback
     }
-    let secrets = self.secrets.filter { name, _ in answering.contains { $0.name == name } }
+    let secrets = self.secrets.destinations.filter { name, _ in
+      answering.contains { $0.name == name }
+    }
     let settings = Dictionary(configuration.destinations.map { ($0.name, $0) }) { first, _ in first
     }
     let results = results

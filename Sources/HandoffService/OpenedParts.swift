@@ -10,11 +10,11 @@ import Ledger
 import LinuxSystem
 import MediaProbe
 import Paths
-import Webhooks
 
 /// What a broker stands on, opened; makes the stages from it.
 struct OpenedParts: Sendable {
   let configuration: Configuration
+  let secrets: Secrets
   let state: StateFolder
   let ledger: Ledger
   let library: AssetLibrary
@@ -31,10 +31,9 @@ struct OpenedParts: Sendable {
   let hold: HandoffHold
   let desk: CheckDesk
   let address: APIAddress
-  /// Of each `http` destination.
-  let secrets: [DestinationName: [WebhookSecret]]
   let urgent = UrgentReadings()
   let changes = ChangeBroadcast()
+  let preflights = Preflights()
   let turns = AssetTurns()
   let leftovers = WakeSignal()
   let files = BlockingThread("files")
@@ -73,7 +72,12 @@ struct OpenedParts: Sendable {
         ),
         changes: changes,
         results: results,
-        delivery: delivery,
+        dryRun: DryRun(
+          delivery: delivery,
+          preflights: preflights,
+          health: health,
+          now: SystemClock.now
+        ),
         sidecars: sidecars,
         deletion: deletion,
         originals: originals,
@@ -86,6 +90,7 @@ struct OpenedParts: Sendable {
           logger: logger
         ),
         address: address,
+        containment: host.support.description,
         now: SystemClock.now
       ),
       stop: stop,
@@ -327,6 +332,7 @@ struct OpenedParts: Sendable {
       ledger: ledger,
       results: results,
       claims: claims(settings),
+      preflights: preflights,
       now: SystemClock.now,
       logger: logger
     )

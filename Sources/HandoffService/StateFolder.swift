@@ -22,11 +22,6 @@ package struct StateFolder: Sendable {
   /// Where a rebuild makes the new ledger.
   package var rebuilding: BytePath { path.appending("ledger-rebuild") }
 
-  /// Says that a destination's receiver has answered that it is gone.
-  package func gone(_ destination: DestinationName) -> BytePath {
-    path.appending("gone").appending(destination.text)
-  }
-
   /// What a destination's receiver may write.
   package func work(_ destination: DestinationName) -> BytePath {
     path.appending("work").appending(destination.text)

@@ -47,6 +47,7 @@ struct Layers: Sendable {
   static let adapters = [
     Target("Sources/AssetLibrary", domain.union(["Digests"]), system: system),
     Target("Sources/Callbacks", domain.union(["HTTPClient", "Webhooks"]), system: system),
+    Target("Sources/Conformance", kit.union(["Digests", "HandoffWire"]), system: system),
     Target(
       "Sources/Destinations",
       domain.union(["Digests", "HTTPClient", "HandoffWire", "Webhooks"]),
@@ -64,7 +65,7 @@ struct Layers: Sendable {
     Target(
       "Sources/HandoffService",
       domain.union([
-        "AssetLibrary", "Callbacks", "Destinations", "Digests", "DropFolders", "HandoffAPI",
+        "AssetLibrary", "Callbacks", "Destinations", "DropFolders", "HandoffAPI",
         "HandoffConfig", "HandoffControl", "Ledger", "MediaProbe", "Webhooks",
       ]),
       system: system
@@ -72,7 +73,8 @@ struct Layers: Sendable {
     Target(
       "Sources/handoff",
       domain.union([
-        "COptions", "HandoffConfig", "HandoffControl", "HandoffService", "MastodonStandIn",
+        "COptions", "Conformance", "HandoffConfig", "HandoffControl", "HandoffService",
+        "MastodonStandIn",
       ]),
       system: system
     ),
