@@ -37,6 +37,8 @@ struct APIStage: Sendable {
     } catch {
       let known = address.condition
       address.set(.failed(error.reason))
+      // One that a killed broker has left would lead receivers to somebody else.
+      await forget()
       if known != address.condition {
         logger.error(
           "The HTTP API cannot listen; it is tried again",
@@ -73,6 +75,10 @@ struct APIStage: Sendable {
       address.set(.failed("\(error)"))
       logger.error("The HTTP API has ended; it is tried again", [.error: "\(error)"])
     }
+    await forget()
+  }
+
+  private func forget() async {
     await Self.thread.run {
       logger.logged("The API's address stays written") {
         try DurableFile.unlink(state.apiAddress)

@@ -21,7 +21,7 @@ struct HTTPGarbageTests {
         handoffs.elements.count { $0["status"]?.text == "accepted" } == Self.results
       }
       let port = try #require(UInt16(try scene.broker.api.split(separator: ":")[2]))
-      let before = try scene.broker.residentBytes
+      let before = try await scene.broker.residentBytes
       let lines = try scene.broker.wholeLog.split(separator: "\n").count
       let sockets = try (0..<Self.halfOpen).map { _ in
         let socket = try TCPSocket.connect(host: "127.0.0.1", port: port)
@@ -40,7 +40,7 @@ struct HTTPGarbageTests {
         try await group.waitForAll()
       }
       withExtendedLifetime(sockets) {}
-      let grown = try scene.broker.residentBytes - before
+      let grown = try await scene.broker.residentBytes - before
       #expect(grown < 48 << 20, "grew by \(grown >> 20) MiB")
       let log = try scene.broker.wholeLog.split(separator: "\n")
       // Each success has a line of its own.
@@ -96,9 +96,10 @@ struct HTTPGarbageTests {
 extension RunningBroker {
   /// Memory of the broker's process.
   var residentBytes: Int {
-    get throws {
+    get async throws {
+      guard case .integer(let id) = try await json("status")["pid"] else { return 0 }
       let text = String(
-        decoding: try FileDescriptor.open(BytePath("/proc/\(try id)/statm"), O_RDONLY)
+        decoding: try FileDescriptor.open(BytePath("/proc/\(id)/statm"), O_RDONLY)
           .readAll(limit: 1000),
         as: UTF8.self
       )

@@ -61,8 +61,8 @@ struct PythonReceiverTests {
         decoding: try FileDescriptor.open(page, O_RDONLY).readAll(limit: 1 << 20),
         as: UTF8.self
       )
-      let start = try #require(text.range(of: "```python\n"))
-      let end = try #require(text[start.upperBound...].range(of: "```"))
+      let start = try #require(text.firstRange(of: "```python\n"))
+      let end = try #require(text[start.upperBound...].firstRange(of: "```"))
       return String(text[start.upperBound..<end.lowerBound])
     }
   }
