@@ -174,7 +174,11 @@ let programTargets: [Target] = [
   ),
 ]
 
-// MARK: For receivers
+// MARK: For senders and receivers
+
+let senderTargets: [Target] = [
+  openLibrary("HandoffClient", ["HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths"])
+]
 
 let receiverTargets: [Target] = [
   openLibrary(
@@ -229,6 +233,11 @@ let testTargets: [Target] = [
     "export-writer",
     ["Digests", "HandoffProtocol", "HandoffTestSupport", "LinuxSystem", "Paths"],
     path: "Tests/Fixtures/ExportWriter"
+  ),
+  fixture(
+    "box-sender",
+    ["HandoffClient", "HandoffProtocol"],
+    path: "Tests/Fixtures/BoxSender"
   ),
   fixture("hostile-receiver", ["LinuxSystem", "Paths"], path: "Tests/Fixtures/HostileReceiver"),
   fixture(
@@ -286,6 +295,10 @@ let testTargets: [Target] = [
       "Paths", "Webhooks",
     ]
   ),
+  tests(
+    "HandoffClientTests",
+    ["HandoffClient", "HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths"]
+  ),
   tests("HandoffConfigTests", ["HandoffConfig", "HandoffCore", "HandoffProtocol", "Paths"]),
   tests("HandoffCoreTests", ["HandoffCore", "HandoffProtocol", "Paths"]),
   tests(
@@ -297,8 +310,8 @@ let testTargets: [Target] = [
   tests(
     "IntegrationTests",
     [
-      "Digests", "HTTPClient", "HandoffCore", "HandoffProtocol", "LinuxSystem", "Paths", "Webhooks",
-      "export-writer",
+      "Digests", "HTTPClient", "HandoffClient", "HandoffCore", "HandoffProtocol", "HandoffWire",
+      "LinuxSystem", "Paths", "Webhooks", "box-sender", "export-writer",
     ]
   ),
   tests(
@@ -333,9 +346,10 @@ let package = Package(
   name: "handoff",
   products: [
     .executable(name: "handoff", targets: ["handoff"]),
+    .library(name: "HandoffClient", targets: ["HandoffClient"]),
     .library(name: "HandoffPluginKit", targets: ["HandoffPluginKit"]),
     .library(name: "HandoffProtocol", targets: ["HandoffProtocol"]),
   ],
   targets: cTargets + pureTargets + foundationTargets + wireTargets + adapterTargets
-    + programTargets + receiverTargets + standInTargets + testTargets,
+    + programTargets + senderTargets + receiverTargets + standInTargets + testTargets,
 )

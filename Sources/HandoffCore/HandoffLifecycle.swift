@@ -15,6 +15,9 @@ package enum HandoffEvent: Hashable, Sendable {
   case cancelled
   /// A failure with what it left behind, and whether another attempt is due.
   case failure(Effect, retry: Bool)
+  /// Nobody knows what the attempt left behind, and it is made again because the receiver drops what it
+  /// has had.
+  case sendAgain
   /// Refused by a check of either side, with nothing done.
   case refuse
   /// Nobody knows what the attempt left behind.
@@ -75,8 +78,9 @@ package enum HandoffLifecycle {
     case .failure(.none, retry: false): .failed
     case .expire: .expired
     case .withdraw: .cancelled
-    case .release, .submit, .accept, .success, .cancelled, .loseTrack, .notReceived, .needUser,
-      .adopt, .retry, .failure(.none, retry: true), .failure(.applied, _), .failure(.unknown, _):
+    case .release, .submit, .accept, .success, .cancelled, .sendAgain, .loseTrack, .notReceived,
+      .needUser, .adopt, .retry, .failure(.none, retry: true), .failure(.applied, _),
+      .failure(.unknown, _):
       nil
     }
   }
@@ -89,8 +93,8 @@ package enum HandoffLifecycle {
     case .failure(.none, retry: false): .failed
     case .expire: .expired
     case .withdraw: .cancelled
-    case .claim, .accept, .success, .cancelled, .loseTrack, .notReceived, .needUser, .adopt, .retry,
-      .failure(.applied, _), .failure(.unknown, _):
+    case .claim, .accept, .success, .cancelled, .sendAgain, .loseTrack, .notReceived, .needUser,
+      .adopt, .retry, .failure(.applied, _), .failure(.unknown, _):
       nil
     }
   }
@@ -101,10 +105,9 @@ package enum HandoffLifecycle {
     case .success, .adopt: .succeeded
     case .cancelled, .withdraw: .cancelled
     case .refuse: .refused
-    // An unknown effect is tried again only where the receiver drops what it has had.
-    case .failure(.none, retry: true), .failure(.unknown, retry: true), .notReceived: .pending
+    case .failure(.none, retry: true), .notReceived, .sendAgain: .pending
     case .failure(.none, retry: false), .failure(.applied, _): .failed
-    case .failure(.unknown, retry: false), .loseTrack: .outcomeUnknown
+    case .failure(.unknown, _), .loseTrack: .outcomeUnknown
     case .needUser: .needsUser
     case .expire: .expired
     case .claim, .release, .submit, .retry: nil
@@ -121,7 +124,7 @@ package enum HandoffLifecycle {
     case .failure(.unknown, _), .loseTrack: .outcomeUnknown
     case .needUser: .needsUser
     case .expire: .expired
-    case .claim, .release, .submit, .refuse: nil
+    case .claim, .release, .submit, .sendAgain, .refuse: nil
     }
   }
 }
@@ -143,7 +146,7 @@ extension ResultError {
       switch effect {
       case .none: return .failure(.none, retry: true)
       case .unknown where repeatsUnknown && (status == .submitted || status == .accepted):
-        return .failure(.unknown, retry: true)
+        return .sendAgain
       case .unknown, .applied: break
       }
     }

@@ -69,7 +69,7 @@ extension Broker {
       leases: try await LeaseKeeper(),
       dispatch: dispatch,
       notices: notices,
-      callbacks: CallbackHost(programs: programs.folder, environment: environment),
+      callbacks: callbackHost(programs, environment),
       stop: stop,
       host: try await receiverHost(configuration, state, programs, environment, logger),
       logger: logger,
@@ -144,6 +144,15 @@ extension Broker {
       )
     }
     return library
+  }
+
+  private static func callbackHost(
+    _ programs: Programs,
+    _ environment: [String: String]
+  ) -> CallbackHost {
+    var host = CallbackHost(programs: programs.folder, environment: environment)
+    host.agent = "handoff/\(Version.text)"
+    return host
   }
 
   private static func receiverHost(

@@ -45,6 +45,8 @@ struct HTTPStage: Sendable {
   private func deliver(_ claimed: ClaimedHandoff) async {
     do {
       try await carry(claimed)
+    } catch let error as ResultError where error.code == .versionIncompatible {
+      await refuse(claimed.handoff.id, error)
     } catch {
       // The row keeps its status; recovery at the next start, or the lease's end, takes it up again.
       logger.error(
@@ -53,6 +55,18 @@ struct HTTPStage: Sendable {
           .handoffID: claimed.handoff.id.description, .destination: settings.name.text,
           .error: "\(error)",
         ]
+      )
+    }
+  }
+
+  /// Ends a handoff that the configured versions of the protocol cannot carry.
+  private func refuse(_ id: Handoff.ID, _ error: ResultError) async {
+    do {
+      try await results.fail(id, error, side: .sender, retry: nil)
+    } catch {
+      logger.error(
+        "A handoff could not be refused",
+        [.handoffID: id.description, .destination: settings.name.text, .error: "\(error)"]
       )
     }
   }
@@ -67,13 +81,17 @@ struct HTTPStage: Sendable {
       try await results.fail(id, error, side: .sender, retry: nil)
     case .wait(let waiting):
       try await ledger.release(id, leaseID: claimed.leaseID, waiting: waiting)
-    case .ready:
+    case .ready(let assets):
+      let request = try claimed.request.carried(by: settings.configuredAgreement, assets)
       let grant = try await ledger.grant(of: id)
       // From here on the receiver may act: a broker that dies now cannot know whether it did.
       let ceiling = now().advanced(by: settings.ceiling)
-      guard try await results.recordSubmission(claimed, ceiling: ceiling) else { return }
+      let version = request.protocolVersion
+      guard
+        try await results.recordSubmission(claimed, ceiling: ceiling, version: version)
+      else { return }
       let end = await receiver.deliver(
-        claimed.request,
+        request,
         handoffID: id.description,
         grant: grant.revealed,
         assets: address.assets ?? ""

@@ -31,10 +31,12 @@ extension PluginSession {
     let identifier = parameters.localIdentifier
     guard let granted = assets.first(where: { $0.asset.localIdentifier == identifier }) else {
       throw .refused(
+        // It is part of the handoff and not refused itself, so it is the library that does not give it.
         ResultError(
-          .accessLimited,
-          "the asset is not part of this handoff, or not to be had now",
+          .libraryUnavailable,
+          "the library does not give the asset now",
           effect: .none,
+          retry: .later,
           localIdentifier: identifier
         )
       )

@@ -1,5 +1,6 @@
 import HandoffControl
 import HandoffService
+import Paths
 
 extension Command {
   /// Has a destination go on whose receiver wanted nothing any more.

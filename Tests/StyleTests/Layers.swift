@@ -87,6 +87,7 @@ struct Layers: Sendable {
 
   /// Linked by other people's programs, or examples for them.
   static let receivers = [
+    Target("Sources/HandoffClient", kit.union(["HandoffWire"]), system: system),
     Target("Sources/HandoffPluginKit", kit.union(["Digests", "HandoffWire"]), system: system),
     Target("Plugins/archive", kit.union(["Digests", "HandoffPluginKit"]), system: system),
     Target("Plugins/preview", kit.union(["HandoffPluginKit"]), system: system),
