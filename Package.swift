@@ -85,6 +85,7 @@ let pureTargets: [Target] = [
 
 let foundationTargets: [Target] = [
   openLibrary("Digests", ["CGcrypt"]),
+  library("HTTPServer", ["CMicroHTTPD", "LinuxSystem"]),
   library("HandoffLog", ["Paths"]),
   openLibrary("HTTPClient", ["CCurl", "LinuxSystem", "Paths"]),
   openLibrary("LinuxSystem", ["CLinux", "Paths"]),
@@ -127,6 +128,13 @@ let adapterTargets: [Target] = [
     "DropFolders",
     ["CInotifyTools", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem", "Paths"]
   ),
+  library(
+    "HandoffAPI",
+    [
+      "HTTPServer", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem", "Paths",
+      "Webhooks",
+    ]
+  ),
   library("HandoffConfig", ["CTOML", "HandoffCore", "HandoffProtocol", "Paths"]),
   library(
     "HandoffControl",
@@ -159,9 +167,9 @@ let programTargets: [Target] = [
   library(
     "HandoffService",
     [
-      "AssetLibrary", "Callbacks", "Destinations", "DropFolders", "HandoffConfig",
-      "HandoffControl", "HandoffCore", "HandoffLog", "HandoffProtocol", "Ledger", "LinuxSystem",
-      "MediaProbe", "Paths", "Webhooks",
+      "AssetLibrary", "Callbacks", "Destinations", "DropFolders", "HandoffAPI", "HandoffConfig",
+      "HandoffControl", "HandoffCore", "HandoffLog", "HandoffProtocol", "Ledger",
+      "LinuxSystem", "MediaProbe", "Paths", "Webhooks",
     ]
   ),
 ]
@@ -197,7 +205,7 @@ let receiverTargets: [Target] = [
 // MARK: For the demo and the tests
 
 let standInTargets: [Target] = [
-  library("MastodonStandIn", ["CMicroHTTPD", "Digests", "HandoffProtocol", "LinuxSystem"])
+  library("MastodonStandIn", ["Digests", "HTTPServer", "HandoffProtocol", "LinuxSystem"])
 ]
 
 // MARK: Tests
@@ -291,6 +299,14 @@ let testTargets: [Target] = [
       "watch-fixture",
     ]
   ),
+  tests("HTTPServerTests", ["HTTPServer", "LinuxSystem", "Paths"]),
+  tests(
+    "HandoffAPITests",
+    [
+      "HTTPClient", "HandoffAPI", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem",
+      "Paths", "Webhooks",
+    ]
+  ),
   tests(
     "HandoffClientTests",
     ["HandoffClient", "HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths"]
@@ -306,8 +322,8 @@ let testTargets: [Target] = [
   tests(
     "IntegrationTests",
     [
-      "Digests", "HandoffClient", "HandoffCore", "HandoffProtocol", "HandoffWire", "LinuxSystem",
-      "Paths", "Webhooks", "box-sender", "export-writer",
+      "Digests", "HTTPClient", "HandoffClient", "HandoffCore", "HandoffProtocol", "HandoffWire",
+      "LinuxSystem", "Paths", "Webhooks", "box-sender", "export-writer",
     ]
   ),
   tests(

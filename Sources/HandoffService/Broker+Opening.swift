@@ -90,7 +90,8 @@ extension Broker {
         stop: stop,
         now: SystemClock.now,
         logger: logger
-      )
+      ),
+      address: APIAddress(configuration.broker)
     )
     return try await opened.broker(lock)
   }

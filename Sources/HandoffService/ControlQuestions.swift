@@ -21,6 +21,7 @@ struct ControlQuestions: Sendable {
   let deletion: AssetDeletion
   let originals: OriginalStage
   let care: CareQuestions
+  let address: APIAddress
   /// How this machine can contain receivers, for people.
   let containment: String
   let now: @Sendable () -> Timestamp
@@ -150,6 +151,7 @@ struct ControlQuestions: Sendable {
     report.containment = containment
     report.originals = try await stayingOriginals()
     report.heldOrders = try await care.heldOrders()
+    report.api = StatusReport.API(address)
     report.library = try await care.libraryReport(counts)
     return report
   }

@@ -48,9 +48,17 @@ struct DeliveryPreparation: Sendable {
     case .refuse(let error): return .refuse(error)
     case .wait(let waiting): return .wait(waiting)
     case .ready(let assets):
-      if let obstacle = try await obstacle(among: assets) { return obstacle }
+      let obstacle: Outcome<GrantedAsset>? = try await obstacle(among: assets)
+      if let obstacle { return obstacle }
       return await grant(assets, handoff)
     }
+  }
+
+  /// Checks, and looks at the objects, for a receiver that reads by grant instead of by path.
+  func inspect(_ handoff: Handoff, constraints: Constraints) async throws -> Outcome<Asset> {
+    let outcome = try await check(handoff, constraints: constraints)
+    guard case .ready(let assets) = outcome else { return outcome }
+    return try await obstacle(among: assets) ?? outcome
   }
 
   /// Only checks.
@@ -90,7 +98,10 @@ struct DeliveryPreparation: Sendable {
     }
   }
 
-  private func outcome(of error: LibraryError, _ assets: [Asset]) -> Outcome<GrantedAsset> {
+  private func outcome<Granted>(
+    of error: LibraryError,
+    _ assets: [Asset]
+  ) -> Outcome<Granted> {
     // The library stops at the first that it cannot grant, so only of one asset is it known which.
     let identifier = assets.count == 1 ? assets.first?.localIdentifier : nil
     switch error.code {
@@ -107,7 +118,7 @@ struct DeliveryPreparation: Sendable {
   }
 
   /// What the look at the objects has against it; nil for nothing.
-  private func obstacle(among assets: [Asset]) async throws -> Outcome<GrantedAsset>? {
+  private func obstacle<Granted>(among assets: [Asset]) async throws -> Outcome<Granted>? {
     for asset in assets {
       do {
         switch try await objects.verdict(on: asset) {

@@ -30,6 +30,7 @@ struct OpenedParts: Sendable {
   let receipts: ReceiptStage
   let hold: HandoffHold
   let desk: CheckDesk
+  let address: APIAddress
   let urgent = UrgentReadings()
   let changes = ChangeBroadcast()
   let preflights = Preflights()
@@ -88,6 +89,7 @@ struct OpenedParts: Sendable {
           now: SystemClock.now,
           logger: logger
         ),
+        address: address,
         containment: host.support.description,
         now: SystemClock.now
       ),
@@ -186,7 +188,7 @@ struct OpenedParts: Sendable {
 
   // MARK: After it
 
-  private var delivery: DeliveryPreparation {
+  var delivery: DeliveryPreparation {
     DeliveryPreparation(
       library: library,
       ledger: ledger,
@@ -199,7 +201,7 @@ struct OpenedParts: Sendable {
     )
   }
 
-  private var results: ResultStage {
+  var results: ResultStage {
     ResultStage(
       library: library,
       ledger: ledger,
@@ -217,12 +219,13 @@ struct OpenedParts: Sendable {
   ) async throws -> Stages {
     var exec: [ExecStage] = []
     var plugins: [PluginStage] = []
+    var http: [HTTPStage] = []
     for (settings, health) in zip(configuration.destinations, health) {
-      let launch = try await launch(settings)
       switch settings.transport {
-      case .exec: exec.append(execStage(settings, launch, health))
-      case .plugin: plugins.append(pluginStage(settings, launch, health))
-      case .http, .url, .file:
+      case .exec: exec.append(execStage(settings, try await launch(settings), health))
+      case .plugin: plugins.append(pluginStage(settings, try await launch(settings), health))
+      case .http: http.append(httpStage(settings, health))
+      case .url, .file:
         throw ServiceError(
           .unsupported,
           "transport \(settings.transport.rawValue) is not built yet"
@@ -257,8 +260,10 @@ struct OpenedParts: Sendable {
       troubles: troubles,
       verification: verification,
       check: desk,
+      api: apiStage(),
       exec: exec,
-      plugins: plugins
+      plugins: plugins,
+      http: http
     )
   }
 
@@ -285,7 +290,7 @@ struct OpenedParts: Sendable {
     )
   }
 
-  private func claims(_ settings: DestinationSettings) -> ClaimLoop {
+  func claims(_ settings: DestinationSettings) -> ClaimLoop {
     ClaimLoop(
       destination: settings.name,
       concurrency: settings.concurrency,

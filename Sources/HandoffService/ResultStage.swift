@@ -19,6 +19,22 @@ struct ResultStage: Sendable {
   /// - Throws: what the receiver is told: `already_consumed`, `unknown_state`, `wrong_destination` or
   ///   `expired`; or the ledger's error, after which the receiver may send the result again.
   func take(_ result: HandoffResult, from settings: DestinationSettings) async throws {
+    do {
+      try await takeQuietly(result, from: settings)
+    } catch let error as ResultError {
+      logger.warning(
+        "A result was refused",
+        [
+          .destination: settings.name.text, .errorCode: error.code.text,
+          .detail: error.message,
+        ]
+      )
+      throw error
+    }
+  }
+
+  /// The same for who counts the refusals itself: anybody can bring any number of them.
+  func takeQuietly(_ result: HandoffResult, from settings: DestinationSettings) async throws {
     let consumption = try await ledger.consume(
       result,
       from: settings.name,
@@ -26,14 +42,12 @@ struct ResultStage: Sendable {
       jitter: Double.random(in: 0...1)
     )
     switch consumption {
-    case .applied(let handoff), .retried(let handoff, _):
-      await follow(handoff)
-    case .alreadyConsumed: throw refusal(.alreadyConsumed, "this state token was used", settings)
-    case .unknownState: throw refusal(.unknownState, "no handoff has this state token", settings)
+    case .applied(let handoff), .retried(let handoff, _): await follow(handoff)
+    case .alreadyConsumed: throw Self.refusal(.alreadyConsumed, "this state token was used")
+    case .unknownState: throw Self.refusal(.unknownState, "no handoff has this state token")
     case .wrongDestination:
-      throw refusal(.wrongDestination, "the state token belongs to another destination", settings)
-    case .late:
-      throw refusal(.expired, "the handoff had ended; the result is kept as late", settings)
+      throw Self.refusal(.wrongDestination, "the state token belongs to another destination")
+    case .late: throw Self.refusal(.expired, "the handoff had ended; the result is kept as late")
     }
   }
 
@@ -149,15 +163,7 @@ struct ResultStage: Sendable {
     }
   }
 
-  private func refusal(
-    _ code: ErrorCode,
-    _ message: String,
-    _ settings: DestinationSettings
-  ) -> ResultError {
-    logger.warning(
-      "A result was refused",
-      [.destination: settings.name.text, .errorCode: code.text, .detail: message]
-    )
-    return ResultError(code, message, effect: .none)
+  private static func refusal(_ code: ErrorCode, _ message: String) -> ResultError {
+    ResultError(code, message, effect: .none)
   }
 }

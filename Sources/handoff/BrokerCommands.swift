@@ -33,6 +33,10 @@ extension Command {
       }
     )
     if let library = report.library { show(library) }
+    if let address = report.api?.address { Terminal.out("The HTTP API is at http://\(address).") }
+    if let error = report.api?.error {
+      Terminal.out("The HTTP API is not served: \(BytePath(error).displayText).")
+    }
     Terminal.table(
       ["ORIGINAL THAT STAYS", "WHY"],
       report.originals.map {
