@@ -287,8 +287,8 @@ let testTargets: [Target] = [
   tests(
     "DestinationsTests",
     [
-      "Destinations", "HandoffCore", "HandoffLog", "HandoffProtocol", "HandoffWire", "HTTPClient",
-      "LinuxSystem", "Paths", "Webhooks", "hostile-receiver",
+      "Destinations", "Digests", "HandoffCore", "HandoffLog", "HandoffProtocol", "HandoffWire",
+      "HTTPClient", "LinuxSystem", "Paths", "Webhooks", "hostile-receiver",
     ]
   ),
   tests("DigestsTests", ["Digests"]),

@@ -15,6 +15,8 @@ package enum ControlMethod: String, Sendable, CaseIterable {
   /// Judges a file again; with the parameters and the answer of `why`.
   case retryFile = "retry_file"
   case adopt
+  /// Takes a result that came by itself.
+  case result
   case delete
   case fsck
   case fsckProgress = "fsck_progress"
@@ -112,6 +114,15 @@ package struct SendParameters: Codable, Sendable {
     try request.encode(to: encoder)
     var container = encoder.container(keyedBy: CodingKeys.self)
     if again { try container.encode(again, forKey: .again) }
+  }
+}
+
+/// The parameters of `result`: a URL or a document as it came, with its state token.
+package struct ResultParameters: Codable, Sendable {
+  package var text: String
+
+  package init(text: String) {
+    self.text = text
   }
 }
 

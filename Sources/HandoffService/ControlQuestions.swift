@@ -58,6 +58,7 @@ struct ControlQuestions: Sendable {
       )
     case .adopt:
       try await decide(WireCoder.document(WaitParameters.self, from: parameters), ledger.adopt)
+    case .result: try await takeResult(parameters)
     case .delete: try await delete(parameters, from: peer)
     case .resume:
       try WireCoder.value(

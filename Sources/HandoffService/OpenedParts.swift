@@ -220,16 +220,15 @@ struct OpenedParts: Sendable {
     var exec: [ExecStage] = []
     var plugins: [PluginStage] = []
     var http: [HTTPStage] = []
+    var urls: [URLStage] = []
+    var inboxes: [FileStage] = []
     for (settings, health) in zip(configuration.destinations, health) {
       switch settings.transport {
       case .exec: exec.append(execStage(settings, try await launch(settings), health))
       case .plugin: plugins.append(pluginStage(settings, try await launch(settings), health))
       case .http: http.append(httpStage(settings, health))
-      case .url, .file:
-        throw ServiceError(
-          .unsupported,
-          "transport \(settings.transport.rawValue) is not built yet"
-        )
+      case .url: urls.append(urlStage(settings, health))
+      case .file: inboxes.append(fileStage(settings, health))
       }
     }
     let destinations = configuration.destinations.map { ($0.name, $0) }
@@ -263,7 +262,9 @@ struct OpenedParts: Sendable {
       api: apiStage(),
       exec: exec,
       plugins: plugins,
-      http: http
+      http: http,
+      urls: urls,
+      files: inboxes
     )
   }
 

@@ -18,7 +18,8 @@ struct HandoffRow: Sendable {
   let expiresAt: Int64?
   let tokenRandom: [UInt8]
   let tokenDigest: [UInt8]
-  let isVerified: Bool
+  /// The origin of its result is known, not only the token.
+  var isVerified: Bool
 
   /// In which it was last sent; the newest before that.
   var protocolVersion: Int64
@@ -205,7 +206,7 @@ extension HandoffRow {
       .optional(consumedAt), .optional(error?.code), .optional(error?.message),
       .optional(error?.effect), .optional(error?.retry), .optional(error?.retryAfter),
       .optional(error?.remedy), .optional(error?.identifier), .optional(error?.side),
-      .flag(isSuperseded),
+      .flag(isSuperseded), .flag(isVerified),
     ]
   }
 
@@ -216,7 +217,7 @@ extension HandoffRow {
       failures = ?12, lease_id = ?13, lease_until = ?14, result = ?15, output = ?16,
       late_results = ?17, consumed_at = ?18, error_code = ?19, error_message = ?20,
       error_effect = ?21, error_retry = ?22, error_retry_after_s = ?23, error_remedy = ?24,
-      error_identifier = ?25, error_side = ?26, is_superseded = ?27
+      error_identifier = ?25, error_side = ?26, is_superseded = ?27, is_verified = ?28
     WHERE id = ?1 AND status = ?2
     """
   )
