@@ -41,6 +41,7 @@ extension Broker {
       directory: state.path,
       logger: logger,
       now: SystemClock.now,
+      bootClock: try SystemClock.boot(),
       onCommit: { dispatch.signal($0) },
       notices: NoticeRouting(alert: configuration.broker.alert) { notices.signal($0) }
     )

@@ -68,7 +68,7 @@ extension LedgerError {
     case .notLocal, .missing, .vanished, .damaged, .unusable, .cut, .headLost, .keyLost,
       .identifierCollision,
       .assetDeleted, .pinned, .leaseLost, .keyReused, .alreadySucceeded, .malformedOrder,
-      .noticeNotFailed, .illegal:
+      .noticeNotFailed, .hasEnded, .illegal:
       false
     }
   }
