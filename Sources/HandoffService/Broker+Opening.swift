@@ -59,6 +59,7 @@ extension Broker {
       probe: MediaProbe(executable: programs.probe, logger: logger),
       leases: try await LeaseKeeper(),
       dispatch: dispatch,
+      wishes: DispatchSignals(configuration.destinations.map(\.name)),
       notices: notices,
       callbacks: CallbackHost(programs: programs.folder, environment: environment),
       stop: stop,

@@ -15,6 +15,8 @@ struct ControlQuestions: Sendable {
   let health: [DestinationHealth]
   let handImport: HandImport
   let changes: ChangeBroadcast
+  let running: RunningPlugins
+  let wishes: DispatchSignals
   let results: ResultStage
   let delivery: DeliveryPreparation
   let sidecars: SidecarReader
@@ -46,14 +48,15 @@ struct ControlQuestions: Sendable {
       try WireCoder.value(try await send(WireCoder.document(SendParameters.self, from: parameters)))
     case .wait:
       try WireCoder.value(try await wait(WireCoder.document(WaitParameters.self, from: parameters)))
-    case .cancel: try await decide(parameters, ledger.cancel, ledger.dismiss)
-    case .retry: try await decide(parameters, ledger.retry, ledger.retry)
+    case .cancel: try await decide(parameters, cancel, ledger.dismiss)
+    case .retry: try await decide(parameters, retry, ledger.retry)
     case .retryFile:
       try WireCoder.value(
         try await judgeAgain(WireCoder.document(WhyParameters.self, from: parameters))
       )
     case .adopt:
-      try await decide(WireCoder.document(WaitParameters.self, from: parameters), ledger.adopt)
+      try await decide(WireCoder.document(WaitParameters.self, from: parameters), adopt)
+    case .allow: try await allow(parameters)
     case .delete: try await delete(parameters, from: peer)
     case .fsck, .fsckProgress, .fsckStop, .gc, .resumeHandoffs:
       try await care.answer(method, parameters)
@@ -104,6 +107,7 @@ struct ControlQuestions: Sendable {
     for status in [HandoffStatus.outcomeUnknown, .needsUser] {
       needsPerson += try await ledger.handoffs(status: status, limit: 100)
     }
+    needsPerson += try await ledger.unadoptedSuccesses(limit: 100)
     let failed = try await ledger.notices(.failed, limit: 100)
     var shown = counts.shown
     for (state, count) in try await ledger.countUndelivered() {
@@ -186,9 +190,7 @@ struct ControlQuestions: Sendable {
   ) async throws -> JSONValue {
     let id = try handoffID(named)
     do {
-      let handoff = try await move(id)
-      await results.follow(handoff)
-      return try WireCoder.value(HandoffReport(handoff))
+      return try WireCoder.value(HandoffReport(try await move(id)))
     } catch let error as LedgerError {
       throw error.refusal
     }

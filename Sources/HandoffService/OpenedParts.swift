@@ -20,6 +20,8 @@ struct OpenedParts: Sendable {
   let probe: MediaProbe
   let leases: LeaseKeeper
   let dispatch: DispatchSignals
+  /// Each rings when somebody wishes a handoff of the destination cancelled.
+  let wishes: DispatchSignals
   let notices: NoticeSignals
   let callbacks: CallbackHost
   let stop: StopState
@@ -31,6 +33,7 @@ struct OpenedParts: Sendable {
   let desk: CheckDesk
   let urgent = UrgentReadings()
   let changes = ChangeBroadcast()
+  let running = RunningPlugins()
   let turns = AssetTurns()
   let leftovers = WakeSignal()
   let files = BlockingThread("files")
@@ -68,6 +71,8 @@ struct OpenedParts: Sendable {
           logger: logger
         ),
         changes: changes,
+        running: running,
+        wishes: wishes,
         results: results,
         delivery: delivery,
         sidecars: sidecars,
@@ -301,6 +306,7 @@ struct OpenedParts: Sendable {
       ledger: ledger,
       results: results,
       claims: claims(settings),
+      wishes: wishes[settings.name] ?? WakeSignal(),
       health: health,
       stop: stop,
       now: SystemClock.now,
@@ -319,6 +325,8 @@ struct OpenedParts: Sendable {
       ledger: ledger,
       results: results,
       claims: claims(settings),
+      running: running,
+      wishes: wishes[settings.name] ?? WakeSignal(),
       now: SystemClock.now,
       logger: logger
     )

@@ -14,12 +14,17 @@ struct PluginSession: Sendable {
     let ledger: Ledger
     let results: ResultStage
     let claims: ClaimLoop
+    let running: RunningPlugins
+    /// Somebody wishes something cancelled.
+    let wishes: WakeSignal
     let now: @Sendable () -> Timestamp
     let logger: Logger
   }
 
   let parts: Parts
   let held = InFlightTable()
+  /// What the receiver is at work on after all, to be followed again: as much as one receiver can hold.
+  let revived = AsyncStream.makeStream(of: InFlight.self, bufferingPolicy: .bufferingOldest(1024))
 
   init(_ parts: Parts) {
     self.parts = parts
@@ -35,11 +40,18 @@ struct PluginSession: Sendable {
         .narrowed(by: introduction.discovery.constraints ?? Constraints())
       let working = try await reconcile(process)
       health.set(.up)
-      await parts.claims.run(
-        first: working.map { entry in { await follow(entry, process) } },
-        counting: health.inFlight
-      ) { claimed in
-        await deliver(claimed, process, constraints)
+      await withTaskGroup { group in
+        group.addTask { await carryWishes(to: process) }
+        group.addTask { await followRevived(process, counting: health.inFlight) }
+        parts.running.attach(settings.name) { await askAgain(about: $0, process) }
+        defer { parts.running.detach(settings.name) }
+        await parts.claims.run(
+          first: working.map { entry in { await follow(entry, process) } },
+          counting: health.inFlight
+        ) { claimed in
+          await deliver(claimed, process, constraints)
+        }
+        group.cancelAll()
       }
     } catch is CancellationError {
       return
@@ -86,6 +98,8 @@ struct PluginSession: Sendable {
     let mayBeAtWork: Bool
     do {
       mayBeAtWork = try await send(entry, process)
+      entry.setAnswered()
+      if mayBeAtWork { parts.wishes.signal() }
     } catch is CancellationError {
       return
     } catch {

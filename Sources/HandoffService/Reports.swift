@@ -55,6 +55,18 @@ extension HeldOrderReport {
   }
 }
 
+extension LateResultReport {
+  init(_ late: LateResult) {
+    self.init(
+      at: late.at,
+      result: late.kind,
+      output: late.output,
+      errorCode: late.errorCode,
+      errorMessage: late.errorMessage
+    )
+  }
+}
+
 extension LedgerError {
   /// As an answer to whoever asked.
   var refusal: ControlError {

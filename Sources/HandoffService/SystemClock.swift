@@ -2,6 +2,7 @@ import Glibc
 package import HandoffProtocol
 import Ledger
 import LinuxSystem
+import Paths
 
 /// The one place that reads the system's clocks; everything else is given the moment.
 package enum SystemClock {

@@ -101,7 +101,7 @@ extension Command {
     case .handoff(let handoff):
       [
         handoff.id, handoff.destination.text, handoff.status.rawValue,
-        BytePath(handoff.error?.message ?? "").displayText,
+        BytePath(reason(handoff)).displayText,
       ]
     case .notice(let notice):
       [
@@ -109,6 +109,14 @@ extension Command {
         BytePath("\(notice.subject): \(notice.error ?? "")").displayText,
       ]
     }
+  }
+
+  /// Why a handoff waits for a person.
+  private static func reason(_ handoff: HandoffReport) -> String {
+    if handoff.status.isFinal {
+      return "a success came after its end: `handoff adopt \(handoff.id)` takes it"
+    }
+    return handoff.userNeed ?? handoff.error?.message ?? ""
   }
 
   private static func show(_ library: LibraryReport) {
