@@ -21,6 +21,8 @@ struct OpenedParts: Sendable {
   let probe: MediaProbe
   let leases: LeaseKeeper
   let dispatch: DispatchSignals
+  /// Each rings when somebody wishes a handoff of the destination cancelled.
+  let wishes: DispatchSignals
   let notices: NoticeSignals
   let callbacks: CallbackHost
   let stop: StopState
@@ -34,6 +36,7 @@ struct OpenedParts: Sendable {
   let urgent = UrgentReadings()
   let changes = ChangeBroadcast()
   let preflights = Preflights()
+  let running = RunningPlugins()
   let turns = AssetTurns()
   let leftovers = WakeSignal()
   let files = BlockingThread("files")
@@ -71,6 +74,8 @@ struct OpenedParts: Sendable {
           logger: logger
         ),
         changes: changes,
+        running: running,
+        wishes: wishes,
         results: results,
         dryRun: DryRun(
           delivery: delivery,
@@ -315,6 +320,7 @@ struct OpenedParts: Sendable {
       ledger: ledger,
       results: results,
       claims: claims(settings),
+      wishes: wishes[settings.name] ?? WakeSignal(),
       health: health,
       stop: stop,
       now: SystemClock.now,
@@ -334,6 +340,8 @@ struct OpenedParts: Sendable {
       results: results,
       claims: claims(settings),
       preflights: preflights,
+      running: running,
+      wishes: wishes[settings.name] ?? WakeSignal(),
       now: SystemClock.now,
       logger: logger
     )

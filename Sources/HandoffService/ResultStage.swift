@@ -143,7 +143,10 @@ struct ResultStage: Sendable {
   ) async throws {
     let id = claimed.handoff.id
     guard knowledge.standing == .finished else {
-      return await follow(try await ledger.recordKnowledge(id, knowledge.standing))
+      let standing = knowledge.standing
+      return await follow(
+        try await ledger.recordKnowledge(id, standing, need: knowledge.message)
+      )
     }
     if let result = knowledge.result, result.state.matches(claimed.request.state) {
       return try await take(result, from: settings)
