@@ -86,7 +86,7 @@ extension LedgerError {
     case .malformedOrder: .malformedRequest
     case .notLocal, .missing, .vanished, .damaged, .unusable, .cut, .headLost, .keyLost,
       .identifierCollision, .pinned, .unknownHandoff, .leaseLost, .unknownNotice,
-      .noticeNotFailed, .illegal:
+      .noticeNotFailed, .hasEnded, .illegal:
       nil
     }
   }
