@@ -86,14 +86,16 @@ let pureTargets: [Target] = [
 let foundationTargets: [Target] = [
   openLibrary("Digests", ["CGcrypt"]),
   library("HandoffLog", ["Paths"]),
+  openLibrary("HTTPClient", ["CCurl", "LinuxSystem", "Paths"]),
   openLibrary("LinuxSystem", ["CLinux", "Paths"]),
   library("SQLite", ["CSQLite", "LinuxSystem", "Paths"]),
 ]
 
-// MARK: The protocol over a socket, for both sides
+// MARK: The protocol over a socket, and signed messages over HTTP, for both sides
 
 let wireTargets: [Target] = [
-  openLibrary("HandoffWire", ["HandoffProtocol", "LinuxSystem"])
+  openLibrary("HandoffWire", ["HandoffProtocol", "LinuxSystem"]),
+  openLibrary("Webhooks", ["Digests", "HandoffProtocol"]),
 ]
 
 // MARK: Adapters, which do not know each other
@@ -105,11 +107,21 @@ let adapterTargets: [Target] = [
   ),
   library(
     "Callbacks",
-    ["HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem", "Paths"]
+    [
+      "HandoffCore", "HandoffLog", "HandoffProtocol", "HTTPClient", "LinuxSystem", "Paths",
+      "Webhooks",
+    ]
+  ),
+  library(
+    "Conformance",
+    ["Digests", "HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths"]
   ),
   library(
     "Destinations",
-    ["HandoffCore", "HandoffLog", "HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths"]
+    [
+      "Digests", "HandoffCore", "HandoffLog", "HandoffProtocol", "HandoffWire", "HTTPClient",
+      "LinuxSystem", "Paths", "Webhooks",
+    ]
   ),
   library(
     "DropFolders",
@@ -136,7 +148,7 @@ let programTargets: [Target] = [
   program(
     "handoff",
     [
-      "COptions", "HandoffConfig", "HandoffControl", "HandoffCore", "HandoffLog",
+      "COptions", "Conformance", "HandoffConfig", "HandoffControl", "HandoffCore", "HandoffLog",
       "HandoffProtocol", "HandoffService", "LinuxSystem", "MastodonStandIn", "Paths",
     ]
   ),
@@ -149,7 +161,7 @@ let programTargets: [Target] = [
     [
       "AssetLibrary", "Callbacks", "Destinations", "DropFolders", "HandoffConfig",
       "HandoffControl", "HandoffCore", "HandoffLog", "HandoffProtocol", "Ledger", "LinuxSystem",
-      "MediaProbe", "Paths",
+      "MediaProbe", "Paths", "Webhooks",
     ]
   ),
 ]
@@ -177,7 +189,7 @@ let receiverTargets: [Target] = [
   ),
   program(
     "handoff-social",
-    ["CCurl", "HandoffPluginKit", "HandoffProtocol", "LinuxSystem", "Paths"],
+    ["HandoffPluginKit", "HandoffProtocol", "HTTPClient", "LinuxSystem", "Paths"],
     path: "Plugins/social"
   ),
 ]
@@ -246,14 +258,17 @@ let testTargets: [Target] = [
   ),
   tests(
     "CallbacksTests",
-    ["Callbacks", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem", "Paths"]
+    [
+      "Callbacks", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem", "Paths",
+      "Webhooks",
+    ]
   ),
   tests("ContainerChecksTests", ["ContainerChecks"]),
   tests(
     "DestinationsTests",
     [
-      "Destinations", "HandoffCore", "HandoffLog", "HandoffProtocol", "HandoffWire", "LinuxSystem",
-      "Paths", "hostile-receiver",
+      "Destinations", "HandoffCore", "HandoffLog", "HandoffProtocol", "HandoffWire", "HTTPClient",
+      "LinuxSystem", "Paths", "Webhooks", "hostile-receiver",
     ]
   ),
   tests("DigestsTests", ["Digests"]),
@@ -275,11 +290,12 @@ let testTargets: [Target] = [
     ["HandoffPluginKit", "HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths"]
   ),
   tests("HandoffProtocolTests", ["HandoffProtocol"]),
+  tests("HTTPClientTests", ["HTTPClient", "LinuxSystem", "Paths"]),
   tests(
     "IntegrationTests",
     [
       "Digests", "HandoffClient", "HandoffCore", "HandoffProtocol", "HandoffWire", "LinuxSystem",
-      "Paths", "box-sender", "export-writer",
+      "Paths", "Webhooks", "box-sender", "export-writer",
     ]
   ),
   tests(
@@ -307,6 +323,7 @@ let testTargets: [Target] = [
   ),
   tests("SQLiteTests", ["LinuxSystem", "Paths", "SQLite"]),
   tests("StyleTests", []),
+  tests("WebhooksTests", ["HandoffProtocol", "Webhooks"]),
 ]
 
 let package = Package(

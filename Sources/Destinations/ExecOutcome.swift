@@ -14,6 +14,8 @@ struct ExecOutcome: Sendable {
     case cancelled
   }
 
+  /// What its containment has to do with it, where it failed.
+  var denial: ContainmentDenial?
   var end: ReceiverProcess.End
   var interruption: Interruption?
   var standardOutput: [UInt8]
@@ -24,9 +26,11 @@ struct ExecOutcome: Sendable {
 
   /// The result of a request.
   func result(for request: HandoffRequest) -> HandoffResult {
-    HandoffResult(
+    var outcome = outcome(for: request)
+    if case .failure(let error) = outcome { outcome = .failure(error.explained(by: denial)) }
+    return HandoffResult(
       state: request.state,
-      outcome: outcome(for: request),
+      outcome: outcome,
       version: request.protocolVersion
     )
   }
@@ -104,7 +108,13 @@ struct ExecOutcome: Sendable {
   private func error(_ interruption: Interruption) -> ResultError {
     switch interruption {
     case .idle(let time):
-      ResultError(.receiverTimeout, with("it printed nothing for \(time)"), effect: .unknown)
+      ResultError(
+        .receiverTimeout,
+        with("it printed nothing for \(time)"),
+        effect: .unknown,
+        // Most runtimes keep what goes into a pipe to themselves until there is more of it.
+        remedy: "let it end, or flush its output after each line; or set a longer idle"
+      )
     case .ceiling(let time):
       ResultError(.receiverTimeout, with("it was not done after \(time)"), effect: .unknown)
     case .tooMuchOutput(let limit):

@@ -10,6 +10,8 @@ extension DestinationSettings {
     ("opener", [.url]),
     ("answer", [.http]),
     ("secret", [.http]),
+    ("old_secret", [.http]),
+    ("idempotent", [.http]),
     ("inbox", [.file]),
     ("containment", [.plugin, .exec]),
     ("network", [.plugin, .exec]),
@@ -47,6 +49,8 @@ extension DestinationSettings {
     url = reader.text("url")
     reader.read("answer", into: &answer)
     secret = SecretReference("secret", of: reader)
+    oldSecret = SecretReference("old_secret", of: reader)
+    reader.read("idempotent", into: &retry.repeatsUnknown)
     inbox = reader.optionalPath("inbox")
     switch transport {
     case .plugin, .exec:

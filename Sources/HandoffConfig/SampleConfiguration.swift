@@ -106,7 +106,9 @@ package enum SampleConfiguration {
     # transport = "http"
     # url = "https://example.net/hook"
     # answer = "callback"              # callback: signed, to /v3/results; status: that of the response
-    # secret = { env = "HOOK_SECRET" } # or { file = "…" } or { credential = "…" }
+    # secret = { env = "HOOK_SECRET" } # or { file = "…" } or { credential = "…" }; whsec_… or 24 bytes or more
+    # old_secret = { env = "HOOK_OLD" } # the one before, while the two sides change it
+    # idempotent = false               # it drops what it has had, by webhook-id: doubtful tries are repeated
     #
     # [destination.desktop]
     # transport = "url"
@@ -126,7 +128,9 @@ package enum SampleConfiguration {
     # url = "https://example.net/results"
     # open = "editor://result"
     # file = "results.jsonl"
-    # secret = { env = "EDITOR_SECRET" } # or { file = "…" } or { credential = "…" }
+    # secret = { env = "EDITOR_SECRET" } # url: signs the notices, as for a destination
+    # old_secret = { env = "EDITOR_OLD" } # url: the one before, while it is being changed
+    # command = ["xdg-open"]             # open: what is given the URL
 
     # Programs that write exports, and what is known of them; `handoff check --print` shows those that are
     # built in, of which one with the same name here takes the place. Patterns are for one name.

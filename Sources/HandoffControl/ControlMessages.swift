@@ -21,6 +21,8 @@ package enum ControlMethod: String, Sendable, CaseIterable {
   case fsckStop = "fsck_stop"
   case gc
   case resumeHandoffs = "resume_handoffs"
+  /// A destination that was stopped goes on.
+  case resume
 }
 
 /// The parameters of `status`: which part of the files it lists, since there may be very many.

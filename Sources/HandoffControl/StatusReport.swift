@@ -97,6 +97,9 @@ package struct StatusReport: Codable, Sendable {
   /// More files come after this path; null where the list is complete.
   @OrNull package var candidatesNext: BytePath?
   package var destinations: [Destination]
+  /// Whether receivers can be contained on this machine: `bubblewrap`, or `none` and why; null from a
+  /// broker that is older than the question.
+  @OrNull package var containment: String?
   package var counts: [String: Int]
   /// Handoffs that wait for a person, and notices that were given up.
   package var needsPerson: [NeedsPerson]
@@ -128,6 +131,7 @@ package struct StatusReport: Codable, Sendable {
     self.counts = counts
     self.needsPerson = needsPerson
     self.notices = notices
+    self.containment = nil
     self.library = nil
   }
 
@@ -138,6 +142,7 @@ package struct StatusReport: Codable, Sendable {
     case candidates
     case candidatesNext = "candidates_next"
     case destinations
+    case containment
     case counts
     case needsPerson = "needs_person"
     case originals

@@ -74,7 +74,9 @@ package struct ConfigurationReport: Encodable, Sendable {
     for destination in configuration.destinations {
       let name = "destination \(destination.name)"
       let command = destination.command.first ?? ""
-      if CommandSearch.program(command, beside: programs.folder, searchPath: searchPath) == nil {
+      if [.plugin, .exec, .url].contains(destination.transport),
+        CommandSearch.program(command, beside: programs.folder, searchPath: searchPath) == nil
+      {
         let shown = BytePath(command).displayText
         warnings.append("\(name): the command \(shown) is not there or not executable")
       }
@@ -96,10 +98,15 @@ package struct ConfigurationReport: Encodable, Sendable {
       case .file(let path) where try FileStatus.of(path.parent, following: true) == nil:
         let shown = path.parent.displayText
         warnings.append("callback \(callback.id): \(shown) is not there; create it")
+      case .open where host.program(of: callback.command) == nil:
+        let shown = BytePath(callback.command.first ?? "").displayText
+        warnings.append(
+          "callback \(callback.id): the command \(shown) is not there or not executable"
+        )
       case .exec, .file, .url, .open: break
       }
     }
-    return warnings
+    return warnings + Secrets(of: configuration, environment: environment).warnings
   }
 
   /// Where a full copy stays.

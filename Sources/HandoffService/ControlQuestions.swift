@@ -21,6 +21,8 @@ struct ControlQuestions: Sendable {
   let deletion: AssetDeletion
   let originals: OriginalStage
   let care: CareQuestions
+  /// How this machine can contain receivers, for people.
+  let containment: String
   let now: @Sendable () -> Timestamp
 
   func answer(
@@ -56,6 +58,10 @@ struct ControlQuestions: Sendable {
     case .adopt:
       try await decide(WireCoder.document(WaitParameters.self, from: parameters), ledger.adopt)
     case .delete: try await delete(parameters, from: peer)
+    case .resume:
+      try WireCoder.value(
+        try await resume(WireCoder.document(DestinationParameters.self, from: parameters))
+      )
     case .fsck, .fsckProgress, .fsckStop, .gc, .resumeHandoffs:
       try await care.answer(method, parameters)
     }
@@ -137,10 +143,11 @@ struct ControlQuestions: Sendable {
       },
       counts: shown,
       needsPerson: needsPerson.map { .handoff(HandoffReport($0)) }
-        + failed.map { .notice(NoticeReport($0)) },
+        + failed.map { .notice(NoticeReport($0)) } + (try await stoppedDestinations()),
       notices: try await ledger.notices(.pending, limit: 100).map(NoticeReport.init)
     )
     if !candidates.isLast { report.candidatesNext = candidates.page.last?.path }
+    report.containment = containment
     report.originals = try await stayingOriginals()
     report.heldOrders = try await care.heldOrders()
     report.library = try await care.libraryReport(counts)

@@ -20,6 +20,7 @@ struct ExecStage: Sendable {
 
   /// Runs until the service drains and what was claimed has ended.
   func run() async {
+    health.setContainment(receiver.containment)
     health.set(.up)
     await claims.run(counting: health.inFlight) { claimed in await deliver(claimed) }
   }

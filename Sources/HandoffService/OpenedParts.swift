@@ -14,6 +14,7 @@ import Paths
 /// What a broker stands on, opened; makes the stages from it.
 struct OpenedParts: Sendable {
   let configuration: Configuration
+  let secrets: Secrets
   let state: StateFolder
   let ledger: Ledger
   let library: AssetLibrary
@@ -87,6 +88,7 @@ struct OpenedParts: Sendable {
           now: SystemClock.now,
           logger: logger
         ),
+        containment: host.support.description,
         now: SystemClock.now
       ),
       stop: stop,

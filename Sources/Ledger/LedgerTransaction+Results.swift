@@ -78,7 +78,11 @@ extension LedgerTransaction {
   ) throws -> StoredConsumption {
     let now = self.now
     let next = terms.next(after: error, of: row, now: now)
-    let event = error.event(from: row.status, mayRetry: next != nil)
+    let event = error.event(
+      from: row.status,
+      mayRetry: next != nil,
+      repeatsUnknown: terms.policy?.repeatsUnknown ?? false
+    )
     try move(&row, event, detail: error.code.text) { row in
       row.failures += 1
       row.error = HandoffRow.StoredError(error, side)

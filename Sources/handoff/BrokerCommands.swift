@@ -63,6 +63,12 @@ extension Command {
         ]
       }
     )
+    if let containment = report.containment, containment.hasPrefix("none") {
+      Terminal.out(
+        "Receivers run without containment on this machine (\(containment)); "
+          + "`handoff doctor` tells how to mend it."
+      )
+    }
     Terminal.table(
       ["FILE", "STATE", "WHY"],
       report.candidates.filter { $0.state != "ignored" }.map {
@@ -107,6 +113,11 @@ extension Command {
       [
         notice.id, notice.callbackID.text, "notice \(notice.state.rawValue)",
         BytePath("\(notice.subject): \(notice.error ?? "")").displayText,
+      ]
+    case .destination(let stop):
+      [
+        stop.destination.text, "", "stopped",
+        BytePath("\(stop.reason); `handoff resume \(stop.destination)` tries again").displayText,
       ]
     }
   }

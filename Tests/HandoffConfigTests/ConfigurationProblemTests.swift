@@ -188,6 +188,8 @@ struct ConfigurationProblemTests {
     ),
     ("protocol_versions = [4]", "destination.x.protocol_versions: each version is 1 to 3"),
     ("url = 'https://h'", "destination.x.url: means nothing with transport plugin"),
+    ("idempotent = true", "destination.x.idempotent: means nothing with transport plugin"),
+    ("old_secret = { env = 'A' }", "destination.x.old_secret: means nothing with transport plugin"),
     (
       "constraints.max_duration = 7200",
       "destination.x.constraints.max_duration: a duration is a text with a unit, as \"10s\", "
@@ -290,6 +292,12 @@ struct ConfigurationProblemTests {
       [callback.g]
       open = "mailto:x"
       secret = { envv = "A" }
+      [callback.h]
+      exec = ["x"]
+      command = ["y"]
+      [callback.i]
+      open = "e://x"
+      old_secret = { env = "A" }
       """
     let found = problems(text)
     #expect(
@@ -303,6 +311,8 @@ struct ConfigurationProblemTests {
         "callback.f.secret: missing: what signs the notices?",
         "callback.g.secret: exactly one of env, file and credential is expected",
         "unknown key callback.g.secret.envv; did you mean env?",
+        "callback.h.command: means nothing with a callback of this kind",
+        "callback.i.old_secret: means nothing with a callback of this kind",
       ]
     )
     #expect(!found.joined().contains("hunter2"))

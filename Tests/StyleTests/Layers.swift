@@ -31,6 +31,7 @@ struct Layers: Sendable {
   static let foundations = [
     Target("Sources/Digests", ["CGcrypt"], system: system),
     Target("Sources/HandoffLog", ["Paths"], system: system),
+    Target("Sources/HTTPClient", ["CCurl", "LinuxSystem", "Paths"], system: system),
     Target("Sources/LinuxSystem", ["CLinux", "Paths"], system: system.union(["Dispatch"])),
     Target(
       "Sources/SQLite",
@@ -38,13 +39,19 @@ struct Layers: Sendable {
       system: system.union(["Dispatch"])
     ),
     Target("Sources/HandoffWire", ["HandoffProtocol", "LinuxSystem", "Paths"], system: system),
+    Target("Sources/Webhooks", ["Digests", "HandoffProtocol"], system: system),
   ]
 
   /// Do not know each other.
   static let adapters = [
     Target("Sources/AssetLibrary", domain.union(["Digests"]), system: system),
-    Target("Sources/Callbacks", domain, system: system),
-    Target("Sources/Destinations", domain.union(["HandoffWire"]), system: system),
+    Target("Sources/Callbacks", domain.union(["HTTPClient", "Webhooks"]), system: system),
+    Target("Sources/Conformance", kit.union(["Digests", "HandoffWire"]), system: system),
+    Target(
+      "Sources/Destinations",
+      domain.union(["Digests", "HTTPClient", "HandoffWire", "Webhooks"]),
+      system: system
+    ),
     Target("Sources/DropFolders", domain.union(["CInotifyTools"]), system: system),
     Target("Sources/HandoffControl", domain.union(["HandoffWire"]), system: system),
     Target("Sources/Ledger", domain.union(["Digests", "SQLite"]), system: system),
@@ -57,14 +64,15 @@ struct Layers: Sendable {
       "Sources/HandoffService",
       domain.union([
         "AssetLibrary", "Callbacks", "Destinations", "DropFolders", "HandoffConfig",
-        "HandoffControl", "Ledger", "MediaProbe",
+        "HandoffControl", "Ledger", "MediaProbe", "Webhooks",
       ]),
       system: system
     ),
     Target(
       "Sources/handoff",
       domain.union([
-        "COptions", "HandoffConfig", "HandoffControl", "HandoffService", "MastodonStandIn",
+        "COptions", "Conformance", "HandoffConfig", "HandoffControl", "HandoffService",
+        "MastodonStandIn",
       ]),
       system: system
     ),
@@ -81,7 +89,7 @@ struct Layers: Sendable {
     Target("Sources/HandoffPluginKit", kit.union(["Digests", "HandoffWire"]), system: system),
     Target("Plugins/archive", kit.union(["Digests", "HandoffPluginKit"]), system: system),
     Target("Plugins/preview", kit.union(["HandoffPluginKit"]), system: system),
-    Target("Plugins/social", kit.union(["CCurl", "HandoffPluginKit"]), system: system),
+    Target("Plugins/social", kit.union(["HandoffPluginKit", "HTTPClient"]), system: system),
   ]
 
   /// For the demo and the tests.
