@@ -70,7 +70,7 @@ struct PluginStage: Sendable {
           try await process.run()
           return "it ended by itself"
         } catch let error as ResultError {
-          return error.message
+          return error.remedy.map { "\(error.message); \($0)" } ?? error.message
         } catch {
           return "\(error)"
         }
