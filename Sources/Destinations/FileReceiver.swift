@@ -47,6 +47,10 @@ package struct FileReceiver: Sendable {
     handoff: String,
     assets: [InboxAsset]
   ) async -> HandoffResult {
+    if Task.isCancelled {
+      let stopped = DeliveryProgress.Reason.stopped.error
+      return HandoffResult(state: request.state, outcome: .failure(stopped))
+    }
     let delivery = InboxDelivery(
       inbox: inbox,
       journals: journals,

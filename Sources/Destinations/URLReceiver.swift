@@ -72,7 +72,7 @@ package struct URLReceiver: Sendable {
         effect: .none,
         retry: .later
       )
-    case .exited(let code) where isXDG && (1...3).contains(code):
+    case .exited(let code) where isXDG && (2...3).contains(code):
       return ResultError(
         .notConfigured,
         code == 3 ? "xdg-open finds no program that opens URLs" : "xdg-open does not take the URL",

@@ -37,54 +37,90 @@ struct FileStage: Sendable {
       case .wait(let waiting):
         try await ledger.release(id, leaseID: claimed.leaseID, waiting: waiting)
       case .ready(let assets):
+        let request = try claimed.request(by: settings.configuredAgreement, assets)
         let ceiling = now().advanced(by: settings.ceiling)
-        guard try await results.recordSubmission(claimed, ceiling: ceiling) else { return }
-        guard let result = try await copy(claimed, assets) else { return }
+        let version = request.protocolVersion
+        guard
+          try await results.recordSubmission(claimed, ceiling: ceiling, version: version),
+          let result = await copy(claimed, request, assets)
+        else { return }
         let obstacle = result.obstacle
         health.set(obstacle.map { .down($0) } ?? .up)
         try await record(result, of: id)
         await receiver.forget(id.description)
       }
+    } catch let error as ResultError where error.code == .versionIncompatible {
+      await refuse(id, error)
     } catch {
       report(id, error)
     }
   }
 
+  /// Ends a handoff that the configured versions of the protocol cannot carry.
+  private func refuse(_ id: Handoff.ID, _ error: ResultError) async {
+    do {
+      try await results.fail(id, error, side: .sender, retry: nil)
+    } catch {
+      report(id, error)
+    }
+  }
+
+  private enum Part: Sendable {
+    case copied(HandoffResult)
+    /// It was cancelled, or has expired.
+    case ended
+    /// The broker stops, or the ledger cannot be read: the copying goes on.
+    case unwatched
+  }
+
   /// The result of the copying; nil where the handoff ended meanwhile and nothing was delivered.
-  private func copy(
-    _ claimed: ClaimedHandoff,
-    _ assets: [GrantedAsset]
-  ) async throws -> HandoffResult? {
+  private func copy(_ claimed: ClaimedHandoff, _ request: HandoffRequest, _ assets: [GrantedAsset])
+    async -> HandoffResult?
+  {
     let id = claimed.handoff.id
-    return try await withThrowingTaskGroup(of: HandoffResult?.self) { group in
+    return await withTaskGroup(of: Part.self) { group in
+      group.addTask { await untilEnd(of: id) }
       group.addTask {
-        _ = try await changes.wait(for: id) {
-          let isFinal = try await ledger.handoff(id)?.status.isFinal ?? true
-          return isFinal ? true : nil
-        }
-        return nil
-      }
-      group.addTask {
-        await receiver.deliver(
-          claimed.request,
-          handoff: id.description,
-          assets: assets.map(\.inInbox)
+        let inInbox = assets.map(\.inInbox)
+        return .copied(
+          await receiver.deliver(request, handoff: id.description, assets: inInbox)
         )
       }
-      if let result = try await group.next().flatMap({ $0 }) {
-        group.cancelAll()
-        return result
+      var hasEnded = false
+      for await part in group {
+        switch part {
+        case .copied(let result):
+          group.cancelAll()
+          return hasEnded && !result.isSuccess ? nil : result
+        case .ended:
+          // What is not placed yet is not placed any more.
+          hasEnded = true
+          group.cancelAll()
+        case .unwatched:
+          break
+        }
       }
-      // It was cancelled or has expired: what is not placed yet is not placed any more.
-      group.cancelAll()
-      let result = try await group.next().flatMap { $0 }
-      return result?.isSuccess == true ? result : nil
+      return nil
+    }
+  }
+
+  private func untilEnd(of id: Handoff.ID) async -> Part {
+    do {
+      return try await changes.wait(for: id) {
+        let isFinal = try await ledger.handoff(id)?.status.isFinal ?? true
+        return isFinal ? .ended : nil
+      }
+    } catch is CancellationError {
+      return .unwatched
+    } catch {
+      report(id, error)
+      return .unwatched
     }
   }
 
   /// What was done cannot be found out later from the inbox alone, whose reader takes it away: the write
   /// has a task of its own that survives a stop.
-  private func record(_ result: HandoffResult, of id: Handoff.ID) async throws {
+  func record(_ result: HandoffResult, of id: Handoff.ID) async throws {
     let fields: [LogKey: String] = [
       .handoffID: id.description, .destination: settings.name.text,
     ]
@@ -100,63 +136,7 @@ struct FileStage: Sendable {
     }.value
   }
 
-  // MARK: After a restart
-
-  private func recover() async {
-    do {
-      var undecided: Set<String> = []
-      for claimed in try await ledger.openHandoffs(destination: settings.name) {
-        let id = claimed.handoff.id
-        do {
-          if try await !decide(claimed) { undecided.insert(id.description) }
-        } catch {
-          report(id, error)
-          undecided.insert(id.description)
-        }
-      }
-      await receiver.sweep(keeping: undecided)
-    } catch {
-      logger.error(
-        "What was open at a destination cannot be read",
-        [.destination: settings.name.text, .error: "\(error)"]
-      )
-    }
-  }
-
-  /// Whether it is known now what became of a delivery.
-  private func decide(_ claimed: ClaimedHandoff) async throws -> Bool {
-    let id = claimed.handoff.id
-    switch await receiver.standing(of: id.description) {
-    case .delivered(let output):
-      let result = HandoffResult(state: claimed.request.state, outcome: .success(output: output))
-      try await record(result, of: id)
-      return true
-    case .notDelivered where claimed.handoff.status.isInFlight:
-      try await results.fail(id, Self.interrupted, side: .broker, retry: settings.retry)
-      return true
-    case .unknown(let reason) where claimed.handoff.status.isInFlight:
-      let error = ResultError(
-        .interrupted,
-        "the broker ended while it copied, and \(reason)",
-        effect: .unknown,
-        remedy: "look into the inbox, then `handoff adopt`, `retry` or `cancel`"
-      )
-      try await results.fail(id, error, side: .broker, retry: nil)
-      return false
-    case .notDelivered, .unknown:
-      // A person was asked already, and decides.
-      return false
-    }
-  }
-
-  private static let interrupted = ResultError(
-    .interrupted,
-    "the broker ended while it copied",
-    effect: .none,
-    retry: .later
-  )
-
-  private func report(_ id: Handoff.ID, _ error: any Error) {
+  func report(_ id: Handoff.ID, _ error: any Error) {
     // The row keeps its status; recovery at the next start, or the lease's end, takes it up again.
     logger.error(
       "A handoff could not be carried on",

@@ -43,7 +43,8 @@ struct URLStage: Sendable {
         // The token is dead after the ceiling, so the receiver is told that moment.
         request.expiresAt = request.expiresAt.map { min($0, ceiling) } ?? ceiling
         let error = await receiver.open(request, assets: assets.map(\.path))
-        health.set(error?.effect == Effect.none ? .down(error?.message ?? "") : .up)
+        let isDown = [.destinationUnavailable, .notConfigured].contains(error?.code)
+        health.set(isDown ? .down(error?.message ?? "") : .up)
         try await record(error, of: id)
       }
     } catch let error as ResultError where error.code == .versionIncompatible {

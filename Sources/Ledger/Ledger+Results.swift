@@ -1,3 +1,4 @@
+import Digests
 package import HandoffCore
 package import HandoffProtocol
 
@@ -50,6 +51,17 @@ extension Ledger {
       let policy = row.flatMap { policies[$0.destination] }
       return try transaction.consume(received, RetryTerms(policy: policy, jitter: jitter))
     }.decoded(output: received.members)
+  }
+
+  /// The version of the request that a token belongs to; nil where no handoff has the token.
+  package func version(ofRequestWith token: StateToken) async throws -> Int? {
+    guard let id = TokenMint.row(of: token) else { return nil }
+    let digest = try TokenMint.digest(of: token.revealed)
+    return try await write { transaction in
+      guard let row = try transaction.optionalRow(id), constantTimeEqual(row.tokenDigest, digest)
+      else { return nil }
+      return Int(row.protocolVersion)
+    }
   }
 
   /// Records a failure that the broker found itself: a refusal by a check, a receiver that did not

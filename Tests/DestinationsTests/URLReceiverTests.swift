@@ -83,8 +83,9 @@ struct URLReceiverTests {
     "an exit status says that nothing was opened only where it is documented to",
     arguments: [
       ("exit 75", "opener", Effect.none, RetryAdvice.later),
-      ("exit 1", "xdg-open", .none, .afterFix), ("exit 3", "xdg-open", .none, .afterFix),
-      ("exit 4", "xdg-open", .unknown, .never), ("exit 1", "opener", .unknown, .never),
+      ("exit 2", "xdg-open", .none, .afterFix), ("exit 3", "xdg-open", .none, .afterFix),
+      ("exit 4", "xdg-open", .unknown, .never), ("exit 1", "xdg-open", .unknown, .never),
+      ("kill -9 $$", "xdg-open", .unknown, .never),
       ("exit 3", "opener", .unknown, .never), ("kill -9 $$", "opener", .unknown, .never),
     ]
   )

@@ -14,7 +14,15 @@ struct URLTests {
   func answered() async throws {
     try await Self.run { scene in
       let identifier = try await Self.imported(scene)
-      let sent = try await scene.broker.json("send", identifier, "--to", "desktop", "--wait")
+      let sent = try await scene.broker.json(
+        "send",
+        identifier,
+        "--to",
+        "desktop",
+        "--title",
+        "Day 1 + ü",
+        "--wait"
+      )
       let handoff = try #require(sent.elements.first)
       #expect(handoff["status"]?.text == "succeeded")
       #expect(handoff["origin"]?.text == "unverified")
@@ -109,6 +117,12 @@ struct URLTests {
       #expect(try await scene.broker.json("show", open)["status"]?.text == "accepted")
       let token = try HandoffURL.decodeRequest(Array(Self.text(scene, "opened").utf8)).state
         .revealed
+      // In another version than the request.
+      let other = Self.success(token).replacing("version=3", with: "version=2")
+      let odd = try await scene.broker.command(["result", BytePath(other)])
+      #expect(odd.code == 4)
+      #expect(odd.errors.contains("malformed_result"))
+      #expect(try await scene.broker.json("show", open)["status"]?.text == "accepted")
       let result = try await scene.broker.json("result", BytePath(Self.success(token)))
       #expect(result["status"]?.text == "succeeded")
     }
