@@ -18,7 +18,7 @@ struct ResolvingTests {
       let foreign = try await scene.asset(2)
       let id = try await scene.send(asset, to: "plug", "probe=working")
       try await scene.wait(id, until: "accepted")
-      let path = try #require(path(in: try await answer(plug, asset)))
+      let path = try #require(grantedPath(in: try await answer(plug, asset)))
       #expect(access(path.nulTerminated, R_OK) == 0)
       #expect(try await answer(plug, foreign) == "\(foreign) access_limited ")
 
@@ -135,7 +135,7 @@ struct ResolvingTests {
         let known = try plug.lines("resolved").count
         try plug.tell("resolve \(asset)")
         let line = try await resolved(plug, after: known)
-        let path = try #require(path(in: line))
+        let path = try #require(grantedPath(in: line))
         let open = try FileDescriptor.open(path, O_RDONLY)
         switch end {
         case "cancelled": _ = try await scene.broker.command(["cancel", id])
@@ -155,7 +155,7 @@ struct ResolvingTests {
   // MARK: Parts
 
   /// The path that the plugin was told, which may hold spaces.
-  private func path(in line: String) -> BytePath? {
+  private func grantedPath(in line: String) -> BytePath? {
     let words = line.split(separator: " ", maxSplits: 2)
     return words.count == 3 && words[1] == "path" ? BytePath(String(words[2])) : nil
   }
