@@ -14,6 +14,8 @@ struct ExecOutcome: Sendable {
     case cancelled
   }
 
+  /// What its containment has to do with it, where it failed.
+  var denial: ContainmentDenial?
   var end: ReceiverProcess.End
   var interruption: Interruption?
   var standardOutput: [UInt8]
@@ -22,13 +24,19 @@ struct ExecOutcome: Sendable {
   /// It ended with the whole request unread.
   var leftRequestUnread: Bool
 
-  /// The result of the request with a token.
-  func result(for state: StateToken) -> HandoffResult {
-    HandoffResult(state: state, outcome: outcome(for: state))
+  /// The result of a request.
+  func result(for request: HandoffRequest) -> HandoffResult {
+    var outcome = outcome(for: request)
+    if case .failure(let error) = outcome { outcome = .failure(error.explained(by: denial)) }
+    return HandoffResult(
+      state: request.state,
+      outcome: outcome,
+      version: request.protocolVersion
+    )
   }
 
-  private func outcome(for state: StateToken) -> HandoffResult.Outcome {
-    if interruption == .cancelled, let answer = answer(for: state) { return answer }
+  private func outcome(for request: HandoffRequest) -> HandoffResult.Outcome {
+    if interruption == .cancelled, let answer = answer(for: request) { return answer }
     if let interruption { return .failure(error(interruption)) }
     if !end.hasRun {
       return failure(
@@ -38,7 +46,7 @@ struct ExecOutcome: Sendable {
         retry: .later
       )
     }
-    if let document { return Self.outcome(of: document, for: state) }
+    if let document { return Self.outcome(of: document, for: request) }
     switch end.status {
     case .exited(0):
       return .success(output: [:])
@@ -54,8 +62,8 @@ struct ExecOutcome: Sendable {
   }
 
   /// What a receiver that was told to end said itself: a result document, or that it was cancelled.
-  private func answer(for state: StateToken) -> HandoffResult.Outcome? {
-    if let document { return Self.outcome(of: document, for: state) }
+  private func answer(for request: HandoffRequest) -> HandoffResult.Outcome? {
+    if let document { return Self.outcome(of: document, for: request) }
     return end.status == .exited(77) ? .cancelled(nil) : nil
   }
 
@@ -76,11 +84,11 @@ struct ExecOutcome: Sendable {
 
   private static func outcome(
     of document: [UInt8],
-    for state: StateToken
+    for request: HandoffRequest
   ) -> HandoffResult.Outcome {
     do {
       let redaction = TokenRedaction(capacity: 1)
-      redaction.add(state)
+      redaction.add(request.state)
       // Redacted first: the error about a malformed result may quote it.
       let value = try WireCoder.decode(
         JSONValue.self,
@@ -91,7 +99,8 @@ struct ExecOutcome: Sendable {
         HandoffResult.self,
         from: redaction.redactedResult(value)
       )
-      if result.state.matches(state) { return result.outcome }
+      if let fault = result.violation(ofVersion: request.protocolVersion) { throw fault }
+      if result.state.matches(request.state) { return result.outcome }
       return .failure(
         ResultError(.malformedResult, "the result has another state token", effect: .unknown)
       )
@@ -106,7 +115,13 @@ struct ExecOutcome: Sendable {
   private func error(_ interruption: Interruption) -> ResultError {
     switch interruption {
     case .idle(let time):
-      ResultError(.receiverTimeout, with("it printed nothing for \(time)"), effect: .unknown)
+      ResultError(
+        .receiverTimeout,
+        with("it printed nothing for \(time)"),
+        effect: .unknown,
+        // Most runtimes keep what goes into a pipe to themselves until there is more of it.
+        remedy: "let it end, or flush its output after each line; or set a longer idle"
+      )
     case .ceiling(let time):
       ResultError(.receiverTimeout, with("it was not done after \(time)"), effect: .unknown)
     case .tooMuchOutput(let limit):

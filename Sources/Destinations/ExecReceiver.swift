@@ -17,15 +17,18 @@ package struct ExecReceiver: Sendable {
     self.grace = grace
   }
 
+  /// How the receiver is contained, for people.
+  package var containment: String { launch.containment }
+
   /// Runs the receiver on one request and says how it ended; never throws, for every end is a result.
   ///
   /// The assets are the granted paths in the order of the request's identifiers. Cancelling the task
   /// ends the receiver: `interrupted`, effect unknown.
   package func deliver(_ request: HandoffRequest, assets: [BytePath]) async -> HandoffResult {
     do {
-      return try await run(request, assets).result(for: request.state)
+      return try await run(request, assets).result(for: request)
     } catch let error as ResultError {
-      return HandoffResult(state: request.state, outcome: .failure(error))
+      return Self.result(of: request, error)
     } catch {
       // Nothing has been run when a pipe or the document could not be made.
       let failure = ResultError(
@@ -34,8 +37,16 @@ package struct ExecReceiver: Sendable {
         effect: .none,
         retry: .later
       )
-      return HandoffResult(state: request.state, outcome: .failure(failure))
+      return Self.result(of: request, failure)
     }
+  }
+
+  private static func result(of request: HandoffRequest, _ error: ResultError) -> HandoffResult {
+    HandoffResult(
+      state: request.state,
+      outcome: .failure(error),
+      version: request.protocolVersion
+    )
   }
 
   private func run(_ request: HandoffRequest, _ assets: [BytePath]) async throws -> ExecOutcome {
@@ -72,6 +83,7 @@ package struct ExecReceiver: Sendable {
     }
     let end = await follow(process, watch, output)
     return ExecOutcome(
+      denial: launch.denial(in: output.tail),
       end: end,
       interruption: watch.interruption,
       standardOutput: watch.collected,

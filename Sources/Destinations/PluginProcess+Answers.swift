@@ -29,7 +29,7 @@ extension PluginProcess {
   }
 
   private func record(_ params: JSONValue?) async throws(RPCMessage.Failure) -> JSONValue {
-    let result: HandoffResult
+    var result: HandoffResult
     do {
       // Redacted first: the error about a malformed result may quote it.
       result = try WireCoder.document(
@@ -42,6 +42,7 @@ extension PluginProcess {
       await callbacks.onMalformed(params?["state"]?.text.flatMap { StateToken($0) }, problem)
       throw .refused(ResultError(.malformedResult, reason, effect: .unknown))
     }
+    if case .failure(let error) = result.outcome { result.outcome = .failure(explained(error)) }
     try await callbacks.onResult(result)
     return .object([:])
   }

@@ -86,7 +86,7 @@ extension Receiver {
     return HandoffKnowledge(
       handoffID: handoff.id,
       standing: .finished,
-      result: HandoffResult(state: handoff.state, outcome: outcome)
+      result: handoff.result(outcome)
     )
   }
 
@@ -105,7 +105,7 @@ extension Receiver {
       return HandoffKnowledge(
         handoffID: id,
         standing: .finished,
-        result: HandoffResult(state: state, outcome: ending.outcome)
+        result: HandoffResult(state: state, outcome: ending.outcome, version: entry.version)
       )
     }
     guard let work = active[id] else { return nil }

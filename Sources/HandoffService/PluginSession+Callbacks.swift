@@ -40,6 +40,10 @@ extension PluginSession {
   @Sendable
   private func takeResult(_ result: HandoffResult) async throws(RPCMessage.Failure) {
     let entry = held.entry(of: result.state)
+    if let entry, let fault = result.violation(ofVersion: entry.request.protocolVersion) {
+      await takeMalformed(result.state, fault)
+      throw .refused(ResultError(fault.code, fault.message, effect: .unknown))
+    }
     do {
       try await parts.results.take(result, from: settings)
       entry?.end()

@@ -87,6 +87,7 @@ extension PluginSession {
     let sent = claimed.handoff.submittedAt ?? parts.now()
     let entry = InFlight(
       claimed,
+      request: claimed.sent,
       assets: await grantAgain(claimed.handoff),
       ceiling: sent.advanced(by: settings.ceiling)
     )

@@ -14,13 +14,15 @@ struct HandoffRow: Sendable {
   let syncPublish: Bool
   let callbackID: String?
   let metadata: String?
-  let protocolVersion: Int64
   let createdAt: Int64
   let expiresAt: Int64?
   let tokenRandom: [UInt8]
   let tokenDigest: [UInt8]
-  let isVerified: Bool
+  /// The origin of its result is known, not only the token.
+  var isVerified: Bool
 
+  /// In which it was last sent; the newest before that.
+  var protocolVersion: Int64
   var status: HandoffStatus
   var waitingReason: String?
   var waitingUntil: Int64?
@@ -184,7 +186,7 @@ extension HandoffRow {
         ]
       )
     case .submission:
-      (Self.saveSubmission, row + [.optional(submittedAt), .optional(ceilingAt)])
+      (Self.saveSubmission, row + [.optional(submittedAt), .optional(ceilingAt), .integer(protocolVersion)])
     case .all: (Self.saveAll, row + changes)
     }
   }
@@ -198,7 +200,8 @@ extension HandoffRow {
   )
   private static let saveSubmission = SQL(
     """
-    UPDATE handoffs SET status = ?3, lease_until = NULL, submitted_at = ?4, ceiling_at = ?5
+    UPDATE handoffs SET status = ?3, lease_until = NULL, submitted_at = ?4, ceiling_at = ?5,
+      protocol_version = ?6
     WHERE id = ?1 AND status = ?2
     """
   )
@@ -212,7 +215,7 @@ extension HandoffRow {
       .optional(consumedAt), .optional(error?.code), .optional(error?.message),
       .optional(error?.effect), .optional(error?.retry), .optional(error?.retryAfter),
       .optional(error?.remedy), .optional(error?.identifier), .optional(error?.side),
-      .flag(isSuperseded), .optional(cancelRequestedAt), .optional(userNeed),
+      .flag(isSuperseded), .flag(isVerified), .optional(cancelRequestedAt), .optional(userNeed),
     ]
   }
 
@@ -223,8 +226,8 @@ extension HandoffRow {
       failures = ?12, lease_id = ?13, lease_until = ?14, result = ?15, output = ?16,
       late_results = ?17, consumed_at = ?18, error_code = ?19, error_message = ?20,
       error_effect = ?21, error_retry = ?22, error_retry_after_s = ?23, error_remedy = ?24,
-      error_identifier = ?25, error_side = ?26, is_superseded = ?27,
-      cancel_requested_at = ?28, user_need = ?29
+      error_identifier = ?25, error_side = ?26, is_superseded = ?27, is_verified = ?28,
+      cancel_requested_at = ?29, user_need = ?30
     WHERE id = ?1 AND status = ?2
     """
   )

@@ -196,7 +196,7 @@ extension LedgerTransaction {
     try connection.rows(Self.staleLeases, [.integer(now)]) { row in try HandoffRow(row) }
   }
 
-  fileprivate func endWaiting(
+  func endWaiting(
     _ reason: WaitingReason,
     _ destination: DestinationName
   ) throws -> Int {

@@ -89,7 +89,7 @@ extension HandoffEvent {
     case .accept: "accepted"
     case .success: "succeeded"
     case .cancelled: "cancelled"
-    case .failure(_, retry: true): "retry_scheduled"
+    case .failure(_, retry: true), .sendAgain: "retry_scheduled"
     case .failure(.unknown, _), .loseTrack: "outcome_unknown"
     case .failure: "failed"
     case .refuse: "refused"

@@ -8,7 +8,7 @@ struct HandoffLifecycleTests {
   private static let events: [HandoffEvent] =
     [
       .claim, .release, .submit, .accept, .success, .cancelled, .refuse, .loseTrack, .notReceived,
-      .needUser, .expire, .withdraw, .adopt, .retry,
+      .needUser, .expire, .withdraw, .adopt, .retry, .sendAgain,
     ]
     + [Effect.none, .applied, .unknown].flatMap { effect in
       [.failure(effect, retry: true), .failure(effect, retry: false)]
