@@ -53,7 +53,7 @@ package final class Ledger: LedgerReading {
     notices: NoticeRouting = .none
   ) async throws -> Ledger {
     let thread = BlockingThread("ledger-reader")
-    return try await thread.run {
+    let ledger = try await thread.run {
       let files = LedgerFiles(directory)
       let opened = try OpenedLedger(files)
       let (keys, headFile) = (opened.keys, opened.headFile)
@@ -81,6 +81,9 @@ package final class Ledger: LedgerReading {
         headFile: headFile
       )
     }
+    // From here on the clock is followed: time that passes before the first write is nobody's.
+    if bootClock != nil { try await ledger.write { _ in } }
+    return ledger
   }
 
   /// Waits for the work that was handed in, then closes; later calls throw.

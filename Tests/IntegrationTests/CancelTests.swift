@@ -100,6 +100,9 @@ struct CancelTests {
       let reader = try await scene.broker.command(["cancel", id])
       #expect(reader.code == 75)
       try await scene.broker.start()
+      _ = try await scene.broker.wait("show", id) { _ in
+        (try? plug.lines("heard").contains("reconcile")) == true
+      }
       try plug.tell("die")
       _ = try await scene.broker.wait("status") {
         $0["destinations"]?.elements.first?["status"]?.text == "down"

@@ -67,7 +67,7 @@ struct OutcomePlugin {
   }
 
   private static let program = """
-    import json, hashlib, os, socket, sys, threading, datetime, time
+    import itertools, json, hashlib, os, socket, sys, threading, datetime, time
 
     capabilities = sys.argv[1].split(",") if sys.argv[1] else []
     work = os.environ["HANDOFF_WORK"]
@@ -75,6 +75,7 @@ struct OutcomePlugin {
     lines = wire.makefile("rw", encoding="utf-8", newline="\\n")
     lock = threading.Lock()
     last = {}
+    numbers = itertools.count()
 
     def note(file, line):
         with open(os.path.join(work, file), "a") as f: f.write(line + "\\n")
@@ -88,13 +89,13 @@ struct OutcomePlugin {
         return dict({"protocol_version": 3, "state": state, "result": kind}, **more)
 
     def report(state, kind="success", **more):
-        send({"id": "r", "method": "handoff.result", "params": result(state, kind, **more)})
+        send({"id": "r %d" % next(numbers), "method": "handoff.result", "params": result(state, kind, **more)})
 
     def progress(**more):
-        send({"id": "p", "method": "handoff.progress", "params": dict({"state": last["state"]}, **more)})
+        send({"id": "p %d" % next(numbers), "method": "handoff.progress", "params": dict({"state": last["state"]}, **more)})
 
     def resolve(state, asset):
-        send({"id": "a " + asset, "method": "asset.resolve",
+        send({"id": "a %s %d" % (asset, next(numbers)), "method": "asset.resolve",
               "params": {"state": state, "local_identifier": asset}})
 
     def late(request):
@@ -158,7 +159,7 @@ struct OutcomePlugin {
             if str(call).startswith("a "):
                 error = message.get("error", {}).get("data", {})
                 answer = message.get("result", {})
-                note("resolved", "%s %s %s" % (call[2:], error.get("code", "path"),
+                note("resolved", "%s %s %s" % (call.split()[1], error.get("code", "path"),
                                                answer.get("path", error.get("remedy", ""))))
             continue
         note("heard", method)

@@ -18,8 +18,8 @@ struct ResolvingTests {
       let foreign = try await scene.asset(2)
       let id = try await scene.send(asset, to: "plug", "probe=working")
       try await scene.wait(id, until: "accepted")
-      let path = try #require(try await answer(plug, asset).split(separator: " ").last)
-      #expect(access(String(path), R_OK) == 0)
+      let path = try #require(grantedPath(in: try await answer(plug, asset)))
+      #expect(access(path.nulTerminated, R_OK) == 0)
       #expect(try await answer(plug, foreign) == "\(foreign) access_limited ")
 
       // Another destination's token, and one that nobody has.
@@ -35,10 +35,10 @@ struct ResolvingTests {
       #expect(try await answer(plug, asset, forged) == "\(asset) unknown_state ")
 
       // A descriptor that is open stays readable; the path ends with the handoff.
-      let open = try FileDescriptor.open(BytePath(String(path)), O_RDONLY)
+      let open = try FileDescriptor.open(path, O_RDONLY)
       try plug.tell("success")
       try await scene.wait(id, until: "succeeded")
-      _ = try await scene.broker.wait("show", id) { _ in access(String(path), R_OK) != 0 }
+      _ = try await scene.broker.wait("show", id) { _ in access(path.nulTerminated, R_OK) != 0 }
       #expect(try !open.readAll(limit: 1 << 24).isEmpty)
       #expect(try await answer(plug, asset) == "\(asset) expired ")
 
@@ -135,7 +135,7 @@ struct ResolvingTests {
         let known = try plug.lines("resolved").count
         try plug.tell("resolve \(asset)")
         let line = try await resolved(plug, after: known)
-        let path = try #require(line.split(separator: " ").last.map { BytePath(String($0)) })
+        let path = try #require(grantedPath(in: line))
         let open = try FileDescriptor.open(path, O_RDONLY)
         switch end {
         case "cancelled": _ = try await scene.broker.command(["cancel", id])
@@ -153,6 +153,12 @@ struct ResolvingTests {
   }
 
   // MARK: Parts
+
+  /// The path that the plugin was told, which may hold spaces.
+  private func grantedPath(in line: String) -> BytePath? {
+    let words = line.split(separator: " ", maxSplits: 2)
+    return words.count == 3 && words[1] == "path" ? BytePath(String(words[2])) : nil
+  }
 
   /// Has the plugin resolve an asset, and returns what it was told.
   private func answer(
