@@ -293,6 +293,26 @@ let testTargets: [Target] = [
   tests("StyleTests", []),
 ]
 
+// MARK: Fuzzing: the targets are tested with the rest, the driver is built by `make fuzz`
+
+let fuzzTargets: [Target] =
+  [
+    .target(
+      name: "FuzzTargets",
+      dependencies: [
+        "AssetLibrary", "ContainerChecks", "HandoffConfig", "HandoffCore", "HandoffProtocol",
+        "Paths",
+      ],
+      path: "Tests/Fuzz/Targets",
+      swiftSettings: settings
+    )
+  ]
+  + (Context.environment["HANDOFF_FUZZ"] == nil
+    ? []
+    : [
+      fixture("handoff-fuzz", ["FuzzTargets"], path: "Tests/Fuzz/Driver")
+    ])
+
 let package = Package(
   name: "handoff",
   products: [
@@ -301,5 +321,5 @@ let package = Package(
     .library(name: "HandoffProtocol", targets: ["HandoffProtocol"]),
   ],
   targets: cTargets + pureTargets + foundationTargets + wireTargets + adapterTargets
-    + programTargets + receiverTargets + standInTargets + testTargets,
+    + programTargets + receiverTargets + standInTargets + testTargets + fuzzTargets,
 )
