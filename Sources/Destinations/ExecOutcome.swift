@@ -22,12 +22,16 @@ struct ExecOutcome: Sendable {
   /// It ended with the whole request unread.
   var leftRequestUnread: Bool
 
-  /// The result of the request with a token.
-  func result(for state: StateToken) -> HandoffResult {
-    HandoffResult(state: state, outcome: outcome(for: state))
+  /// The result of a request.
+  func result(for request: HandoffRequest) -> HandoffResult {
+    HandoffResult(
+      state: request.state,
+      outcome: outcome(for: request),
+      version: request.protocolVersion
+    )
   }
 
-  private func outcome(for state: StateToken) -> HandoffResult.Outcome {
+  private func outcome(for request: HandoffRequest) -> HandoffResult.Outcome {
     if let interruption { return .failure(error(interruption)) }
     if !end.hasRun {
       return failure(
@@ -37,7 +41,7 @@ struct ExecOutcome: Sendable {
         retry: .later
       )
     }
-    if let document { return Self.outcome(of: document, for: state) }
+    if let document { return Self.outcome(of: document, for: request) }
     switch end.status {
     case .exited(0):
       return .success(output: [:])
@@ -69,11 +73,11 @@ struct ExecOutcome: Sendable {
 
   private static func outcome(
     of document: [UInt8],
-    for state: StateToken
+    for request: HandoffRequest
   ) -> HandoffResult.Outcome {
     do {
       let redaction = TokenRedaction(capacity: 1)
-      redaction.add(state)
+      redaction.add(request.state)
       // Redacted first: the error about a malformed result may quote it.
       let value = try WireCoder.decode(
         JSONValue.self,
@@ -84,7 +88,8 @@ struct ExecOutcome: Sendable {
         HandoffResult.self,
         from: redaction.redactedResult(value)
       )
-      if result.state.matches(state) { return result.outcome }
+      if let fault = result.violation(ofVersion: request.protocolVersion) { throw fault }
+      if result.state.matches(request.state) { return result.outcome }
       return .failure(
         ResultError(.malformedResult, "the result has another state token", effect: .unknown)
       )

@@ -11,11 +11,11 @@ extension PluginProcess {
   /// `CancellationError`, after which it may have. A plugin that says no is an answer, not an error.
   package func submit(_ parameters: SubmitParameters) async throws -> SubmitAnswer {
     let (peer, introduction) = try await readyConnection()
-    guard introduction.version == parameters.request.protocolVersion else {
+    guard introduction.agreement.version == parameters.request.protocolVersion else {
       throw ResultError(
         .versionIncompatible,
-        "the request is of version \(parameters.request.protocolVersion), the plugin speaks "
-          + "\(introduction.version)",
+        "the request is of version \(parameters.request.protocolVersion), not "
+          + "\(introduction.agreement.version): \(introduction.agreement.sides)",
         effect: .none
       )
     }
@@ -72,6 +72,20 @@ extension PluginProcess {
       return knowledge.handoffID == handoff.handoffID ? knowledge : unknown
     } catch  where Self.isUnsupported(error) {
       return unknown
+    }
+  }
+
+  /// Asks whether a request would be taken, and what would be changed; nothing is submitted.
+  ///
+  /// nil where the plugin does not offer it.
+  package func preflight(_ parameters: PreflightParameters) async throws -> PreflightAnswer? {
+    let (peer, introduction) = try await readyConnection()
+    guard introduction.offers(.preflight) else { return nil }
+    redaction.add(parameters.request.state)
+    do {
+      return try await ask(peer, .preflight, parameters) { answer in redaction.redacted(answer) }
+    } catch  where Self.isUnsupported(error) {
+      return nil
     }
   }
 

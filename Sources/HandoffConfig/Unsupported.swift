@@ -29,10 +29,6 @@ extension ConfigurationDraft {
         (!destination.after.isEmpty, "\(path).after", "an order between destinations"),
         (destination.rendition != nil, "\(path).use", "use of a rendition"),
         (destination.approval, "\(path).approval", "approval by a person"),
-        (
-          !destination.protocolVersions.contains(3), "\(path).protocol_versions",
-          "a protocol version before 3"
-        ),
       ])
     }
   }

@@ -1,3 +1,5 @@
+package import HandoffProtocol
+
 /// Why the broker did not answer a question, or refused what it was asked.
 package struct ControlError: Error, Hashable, Sendable, CustomStringConvertible {
   package enum Code: Int, Hashable, Sendable, CaseIterable {
@@ -13,10 +15,18 @@ package struct ControlError: Error, Hashable, Sendable, CustomStringConvertible 
 
   package let code: Code
   package let message: String
+  /// The protocol's own error, where it is one.
+  package let reason: ResultError?
 
-  package init(_ code: Code, _ message: String) {
+  package init(_ code: Code, _ message: String, _ reason: ResultError? = nil) {
     self.code = code
     self.message = message
+    self.reason = reason
+  }
+
+  /// A check of the sender's side says no; the message begins with the protocol's code.
+  package init(refusal: ResultError, _ code: Code = .refused) {
+    self.init(code, "\(refusal.code): \(refusal.message)", refusal)
   }
 
   package var description: String { message }

@@ -82,7 +82,11 @@ package struct ControlServer: Sendable {
     do {
       return try await answer(method, parameters, asker)
     } catch let error as ControlError {
-      throw RPCMessage.Failure(code: error.code.rawValue, message: error.message)
+      throw RPCMessage.Failure(
+        code: error.code.rawValue,
+        message: error.message,
+        data: error.reason
+      )
     } catch let error as ProtocolError {
       throw .invalidParameters(error.message)
     } catch is CancellationError {

@@ -9,6 +9,11 @@ package struct HandoffReport: Codable, Sendable {
   package struct Waiting: Codable, Sendable {
     package var reason: WaitingReason
     @OrNull package var until: Timestamp?
+
+    package init(reason: WaitingReason, until: Timestamp?) {
+      self.reason = reason
+      self.until = until
+    }
   }
 
   /// Why a handoff did not succeed.
@@ -67,16 +72,7 @@ package struct HandoffReport: Codable, Sendable {
     status = handoff.status
     waiting = handoff.waiting.map { Waiting(reason: $0.reason, until: $0.until) }
     result = handoff.result
-    error = handoff.error.map {
-      Failure(
-        code: $0.code,
-        message: $0.message,
-        effect: $0.effect,
-        side: handoff.side,
-        localIdentifier: $0.localIdentifier,
-        remedy: $0.remedy
-      )
-    }
+    error = handoff.error.map { Failure($0, handoff.side) }
     output = handoff.output
     attempts = handoff.attempts
     title = handoff.title

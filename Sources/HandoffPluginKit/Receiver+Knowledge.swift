@@ -72,7 +72,7 @@ extension Receiver {
     return HandoffKnowledge(
       handoffID: handoff.id,
       standing: .finished,
-      result: HandoffResult(state: handoff.state, outcome: outcome)
+      result: handoff.result(outcome)
     )
   }
 
@@ -91,7 +91,7 @@ extension Receiver {
       return HandoffKnowledge(
         handoffID: id,
         standing: .finished,
-        result: HandoffResult(state: state, outcome: ending.outcome)
+        result: HandoffResult(state: state, outcome: ending.outcome, version: entry.version)
       )
     }
     if active[id] != nil { return HandoffKnowledge(handoffID: id, standing: .working) }

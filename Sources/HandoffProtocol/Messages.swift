@@ -73,6 +73,17 @@ public struct Discovery: Sendable, Codable, Hashable {
     self.capabilities = capabilities
     self.settingsSchema = settingsSchema
   }
+
+  /// Decodes; a receiver that states no versions has none.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    name = try container.decode(String.self, forKey: .name)
+    version = try container.decode(String.self, forKey: .version)
+    protocolVersions = try container.decodeIfPresent([Int].self, forKey: .protocolVersions) ?? []
+    constraints = try container.decodeIfPresent(Constraints.self, forKey: .constraints)
+    capabilities = try container.decodeIfPresent([String].self, forKey: .capabilities)
+    settingsSchema = try container.decodeIfPresent(JSONValue.self, forKey: .settingsSchema)
+  }
 }
 
 /// What a receiver, or the configuration of a destination, takes; a missing member limits nothing.

@@ -73,5 +73,6 @@ protocol AnswerDocument {}
 extension Discovery: AnswerDocument {}
 extension HandoffKnowledge: AnswerDocument {}
 extension HandoffResult: AnswerDocument {}
+extension PreflightAnswer: AnswerDocument {}
 extension ReconcileAnswer: AnswerDocument {}
 extension SubmitAnswer: AnswerDocument {}

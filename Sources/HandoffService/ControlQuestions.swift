@@ -16,7 +16,7 @@ struct ControlQuestions: Sendable {
   let handImport: HandImport
   let changes: ChangeBroadcast
   let results: ResultStage
-  let delivery: DeliveryPreparation
+  let dryRun: DryRun
   let sidecars: SidecarReader
   let deletion: AssetDeletion
   let originals: OriginalStage
@@ -43,7 +43,8 @@ struct ControlQuestions: Sendable {
         )
       )
     case .send:
-      try WireCoder.value(try await send(WireCoder.document(SendParameters.self, from: parameters)))
+      try WireCoder.value(try await send(parameters))
+    case .dryRun: try WireCoder.value(try await dryRun(parameters))
     case .wait:
       try WireCoder.value(try await wait(WireCoder.document(WaitParameters.self, from: parameters)))
     case .cancel: try await decide(parameters, ledger.cancel, ledger.dismiss)
@@ -192,34 +193,5 @@ struct ControlQuestions: Sendable {
     } catch let error as LedgerError {
       throw error.refusal
     }
-  }
-
-  private func send(_ parameters: SendParameters) async throws -> HandoffReport {
-    let order = try SendOrder(parameters, configuration, now: now()).order
-    if parameters.dryRun { return try await dryRun(order) }
-    do {
-      let (handoff, _) = try await ledger.create(order, again: parameters.again)
-      return HandoffReport(handoff)
-    } catch let error as LedgerError {
-      throw error.refusal
-    }
-  }
-
-  /// The sender's checks, without a handoff: nothing is recorded, granted or submitted.
-  private func dryRun(_ order: HandoffOrder) async throws -> HandoffReport {
-    var handoff = Handoff(
-      id: Handoff.ID(row: 0),
-      destination: order.destination,
-      localIdentifiers: order.localIdentifiers,
-      status: .pending,
-      createdAt: now()
-    )
-    let constraints = configuration.destination(order.destination)?.constraints ?? Constraints()
-    switch try await delivery.check(handoff, constraints: constraints) {
-    case .ready: break
-    case .refuse(let error): throw ControlError(.refused, "\(error.code): \(error.message)")
-    case .wait(let waiting): handoff.waiting = waiting
-    }
-    return HandoffReport(handoff)
   }
 }

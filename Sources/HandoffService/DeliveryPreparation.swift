@@ -58,21 +58,14 @@ struct DeliveryPreparation: Sendable {
     guard await library.isAvailable() else { return .wait(libraryAway) }
     var assets: [Asset] = []
     for identifier in handoff.localIdentifiers {
-      guard let asset = try await ledger.asset(identifier) else {
-        return .refuse(Self.error(.assetMissing, "there is no such asset", identifier))
-      }
-      switch asset.status {
-      // Whether an object that was missing is back, the look at it tells.
-      case .present, .unavailable: assets.append(asset)
-      case .deleted: return .refuse(Self.error(.assetDeleted, "the asset was deleted", identifier))
-      case .damaged: return .refuse(Self.error(.assetDamaged, "the asset is damaged", identifier))
-      }
-      guard isOpen(asset, to: handoff.destination) else {
-        let message = "the destination is limited to other drop folders than this asset's"
-        return .refuse(Self.error(.accessLimited, message, identifier))
-      }
+      let asset = try await ledger.asset(identifier)
+      let isLimited = asset.map { !isOpen($0, to: handoff.destination) } ?? false
+      let standing = asset.standing == .readable && isLimited ? .limited : asset.standing
+      if let refusal = standing.refusal(of: identifier) { return .refuse(refusal) }
+      if let asset { assets.append(asset) }
     }
-    if let violation = constraints.violation(by: assets.map(\.constrained)) {
+    let validation = RequestValidation(constraints: constraints)
+    if let violation = validation.violation(by: assets.map(\.constrained)) {
       return .refuse(violation)
     }
     return .ready(assets)
@@ -158,7 +151,7 @@ extension Asset {
     sources.last?.path.lastComponent ?? BytePath(localIdentifier.uuid)
   }
 
-  fileprivate var constrained: ConstrainedAsset {
+  var constrained: ConstrainedAsset {
     ConstrainedAsset(
       localIdentifier: localIdentifier,
       size: size,
@@ -168,5 +161,19 @@ extension Asset {
       width: facts.width,
       height: facts.height
     )
+  }
+}
+
+extension Asset? {
+  /// Where it stands for a receiver, before access is limited.
+  ///
+  /// Whether an object that was missing is back, the look at it tells.
+  var standing: AssetStanding {
+    switch self?.status {
+    case .present, .unavailable: .readable
+    case .deleted: .deleted
+    case .damaged: .damaged
+    case nil: .missing
+    }
   }
 }

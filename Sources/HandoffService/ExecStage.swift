@@ -33,16 +33,34 @@ struct ExecStage: Sendable {
       case .wait(let waiting):
         try await ledger.release(id, leaseID: claimed.leaseID, waiting: waiting)
       case .ready(let assets):
+        let request = try claimed.request(by: settings.configuredAgreement, assets)
         // From here on the receiver may act: a broker that dies now cannot know whether it did.
         let ceiling = now().advanced(by: settings.ceiling)
-        guard try await results.recordSubmission(claimed, ceiling: ceiling) else { return }
-        let result = await receiver.deliver(claimed.request, assets: assets.map(\.path))
+        let version = request.protocolVersion
+        guard
+          try await results.recordSubmission(claimed, ceiling: ceiling, version: version)
+        else { return }
+        let result = await receiver.deliver(request, assets: assets.map(\.path))
         try await record(result, of: id)
       }
+    } catch let error as ResultError where error.code == .versionIncompatible {
+      await refuse(id, error)
     } catch {
       // The row keeps its status; recovery at the next start, or the lease's end, takes it up again.
       logger.error(
         "A handoff could not be carried on",
+        [.handoffID: id.description, .destination: settings.name.text, .error: "\(error)"]
+      )
+    }
+  }
+
+  /// Ends a handoff that the configured versions of the protocol cannot carry.
+  private func refuse(_ id: Handoff.ID, _ error: ResultError) async {
+    do {
+      try await results.fail(id, error, side: .sender, retry: nil)
+    } catch {
+      logger.error(
+        "A handoff could not be refused",
         [.handoffID: id.description, .destination: settings.name.text, .error: "\(error)"]
       )
     }

@@ -21,6 +21,8 @@ final class InFlight: Sendable {
   }
 
   let claimed: ClaimedHandoff
+  /// As it was sent, or is about to be.
+  let request: HandoffRequest
   let assets: [GrantedAsset]
   /// The ledger ends it at this moment.
   let deadline: Timestamp
@@ -28,8 +30,14 @@ final class InFlight: Sendable {
   private let changed = WakeSignal()
 
   /// The ceiling is the moment that the submission's record has, or nearly.
-  init(_ claimed: ClaimedHandoff, assets: [GrantedAsset], ceiling: Timestamp) {
+  init(
+    _ claimed: ClaimedHandoff,
+    request: HandoffRequest,
+    assets: [GrantedAsset],
+    ceiling: Timestamp
+  ) {
     self.claimed = claimed
+    self.request = request
     self.assets = assets
     deadline = claimed.handoff.expiresAt.map { min($0, ceiling) } ?? ceiling
     state = Mutex(State(lastSign: .now))
@@ -42,7 +50,7 @@ final class InFlight: Sendable {
   }
 
   var parameters: SubmitParameters {
-    SubmitParameters(handoffID: id.description, request: claimed.request)
+    SubmitParameters(handoffID: id.description, request: request)
   }
 
   var hasEnded: Bool { state.withLock(\.hasEnded) }

@@ -31,6 +31,7 @@ struct OpenedParts: Sendable {
   let desk: CheckDesk
   let urgent = UrgentReadings()
   let changes = ChangeBroadcast()
+  let preflights = Preflights()
   let turns = AssetTurns()
   let leftovers = WakeSignal()
   let files = BlockingThread("files")
@@ -69,7 +70,12 @@ struct OpenedParts: Sendable {
         ),
         changes: changes,
         results: results,
-        delivery: delivery,
+        dryRun: DryRun(
+          delivery: delivery,
+          preflights: preflights,
+          health: health,
+          now: SystemClock.now
+        ),
         sidecars: sidecars,
         deletion: deletion,
         originals: originals,
@@ -319,6 +325,7 @@ struct OpenedParts: Sendable {
       ledger: ledger,
       results: results,
       claims: claims(settings),
+      preflights: preflights,
       now: SystemClock.now,
       logger: logger
     )

@@ -55,24 +55,19 @@ extension PluginSession {
       throw RPCMessage.Failure(code: -32_002, message: "not to be told now; ask again later")
     }
     let isPart = entry.claimed.handoff.localIdentifiers.contains(identifier)
-    let refusal: (code: ErrorCode, message: String)
-    switch (isPart, asset?.status) {
-    case (true, .present), (true, .unavailable):
-      if let asset { return asset }
-      refusal = (.assetMissing, "there is no such asset")
-    case (true, nil): refusal = (.assetMissing, "there is no such asset")
-    case (true, .deleted): refusal = (.assetDeleted, "the asset was deleted")
-    case (true, .damaged): refusal = (.assetDamaged, "the asset is damaged")
-    case (false, _): refusal = (.accessLimited, "the asset is not part of this handoff")
-    }
-    throw .refused(
-      ResultError(refusal.code, refusal.message, effect: .none, localIdentifier: identifier)
-    )
+    let standing = isPart ? asset.standing : .foreign
+    if let refusal = standing.refusal(of: identifier) { throw .refused(refusal) }
+    guard let asset else { throw .invalidParameters("there is no such asset") }
+    return asset
   }
 
   @Sendable
   private func takeResult(_ result: HandoffResult) async throws(RPCMessage.Failure) {
     let entry = held.entry(of: result.state)
+    if let entry, let fault = result.violation(ofVersion: entry.request.protocolVersion) {
+      await takeMalformed(result.state, fault)
+      throw .refused(ResultError(fault.code, fault.message, effect: .unknown))
+    }
     do {
       try await parts.results.take(result, from: settings)
       entry?.end()

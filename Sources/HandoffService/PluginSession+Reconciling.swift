@@ -16,6 +16,7 @@ extension PluginSession {
       let sent = claimed.handoff.submittedAt ?? parts.now()
       let entry = InFlight(
         claimed,
+        request: claimed.sent,
         assets: await grantAgain(claimed.handoff),
         ceiling: sent.advanced(by: settings.ceiling)
       )
@@ -72,6 +73,28 @@ extension PluginSession {
     } catch {
       logFailure(handoff.id, error)
       return []
+    }
+  }
+
+  /// Gives up on what was submitted to a receiver that cannot be asked any more: a person decides, or
+  /// the receiver's next life that can be asked.
+  func loseTrack(_ reason: ResultError) async {
+    let error = ResultError(
+      reason.code,
+      "the receiver cannot be asked what became of it: \(reason.message)",
+      effect: .unknown,
+      remedy: Self.interrupted.remedy
+    )
+    do {
+      for claimed in try await parts.ledger.openHandoffs(destination: settings.name)
+      where claimed.handoff.status.isInFlight {
+        try await parts.results.fail(claimed.handoff.id, error, side: .broker, retry: nil)
+      }
+    } catch {
+      parts.logger.error(
+        "What was submitted stays as it is",
+        [.destination: settings.name.text, .error: "\(error)"]
+      )
     }
   }
 }

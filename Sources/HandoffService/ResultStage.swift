@@ -37,15 +37,24 @@ struct ResultStage: Sendable {
     }
   }
 
-  /// Records that a claimed handoff is about to be sent.
+  /// Records that a claimed handoff is about to be sent, in a version of the protocol.
   ///
   /// - Returns: false where it has ended since it was claimed: then it is not to be sent, and what was
   ///   granted for it has ended too.
   /// - Throws: as ``Ledger/recordSubmission(_:leaseID:ceiling:)``.
-  func recordSubmission(_ claimed: ClaimedHandoff, ceiling: Timestamp) async throws -> Bool {
+  func recordSubmission(
+    _ claimed: ClaimedHandoff,
+    ceiling: Timestamp,
+    version: Int = HandoffRequest.currentVersion
+  ) async throws -> Bool {
     let id = claimed.handoff.id
     do {
-      try await ledger.recordSubmission(id, leaseID: claimed.leaseID, ceiling: ceiling)
+      try await ledger.recordSubmission(
+        id,
+        leaseID: claimed.leaseID,
+        ceiling: ceiling,
+        version: version
+      )
       return true
     } catch LedgerError.leaseLost {
       guard let current = try await ledger.handoff(id), current.status.isFinal else {

@@ -75,8 +75,10 @@ package struct ClaimedHandoff: Sendable {
   }
 
   package let handoff: Handoff
-  /// With its state token.
+  /// With its state token, in the newest version.
   package let request: HandoffRequest
+  /// The request in the version in which it was last sent.
+  package var sent: HandoffRequest { request.written(in: handoff.protocolVersion) }
   package let leaseID: LeaseID
 
   init(_ row: HandoffRow, token: StateToken) throws {

@@ -14,13 +14,14 @@ struct HandoffRow: Sendable {
   let syncPublish: Bool
   let callbackID: String?
   let metadata: String?
-  let protocolVersion: Int64
   let createdAt: Int64
   let expiresAt: Int64?
   let tokenRandom: [UInt8]
   let tokenDigest: [UInt8]
   let isVerified: Bool
 
+  /// In which it was last sent; the newest before that.
+  var protocolVersion: Int64
   var status: HandoffStatus
   var waitingReason: String?
   var waitingUntil: Int64?
@@ -175,7 +176,7 @@ extension HandoffRow {
         ]
       )
     case .submission:
-      (Self.saveSubmission, row + [.optional(submittedAt), .optional(ceilingAt)])
+      (Self.saveSubmission, row + [.optional(submittedAt), .optional(ceilingAt), .integer(protocolVersion)])
     case .all: (Self.saveAll, row + changes)
     }
   }
@@ -189,7 +190,8 @@ extension HandoffRow {
   )
   private static let saveSubmission = SQL(
     """
-    UPDATE handoffs SET status = ?3, lease_until = NULL, submitted_at = ?4, ceiling_at = ?5
+    UPDATE handoffs SET status = ?3, lease_until = NULL, submitted_at = ?4, ceiling_at = ?5,
+      protocol_version = ?6
     WHERE id = ?1 AND status = ?2
     """
   )

@@ -29,11 +29,13 @@ extension Ledger {
   ///   - id: the handoff.
   ///   - leaseID: the claim under which it is sent.
   ///   - ceiling: the moment after which the handoff can only be expired.
+  ///   - version: the protocol version in which it is sent.
   /// - Throws: ``LedgerError/leaseLost(_:)`` where the claim does not hold any more: do not send.
   package func recordSubmission(
     _ id: Handoff.ID,
     leaseID: ClaimedHandoff.LeaseID,
-    ceiling: Timestamp? = nil
+    ceiling: Timestamp? = nil,
+    version: Int = HandoffRequest.currentVersion
   ) async throws {
     try await write { transaction in
       var row = try transaction.row(id)
@@ -44,6 +46,7 @@ extension Ledger {
       try transaction.move(&row, .submit, saving: .submission) { row in
         row.submittedAt = now
         row.ceilingAt = ceiling?.milliseconds
+        row.protocolVersion = Int64(version)
       }
     }
   }

@@ -36,6 +36,14 @@ extension LedgerTransaction {
     to row: inout HandoffRow,
     _ terms: RetryTerms
   ) throws -> StoredConsumption {
+    if Int64(received.version) != row.protocolVersion {
+      let error = ResultError(
+        .malformedResult,
+        "result of version \(received.version) for a request of version \(row.protocolVersion)",
+        effect: .unknown
+      )
+      return try fail(&row, error, .receiver, terms, isAnswer: true)
+    }
     switch received.outcome {
     case .failure(let error):
       return try fail(&row, error, .receiver, terms, isAnswer: true)

@@ -7,6 +7,7 @@ struct ReceivedResult: Sendable {
   /// The row that the token names; proven only by the digest.
   let row: Int64?
   let tokenDigest: [UInt8]
+  let version: Int
   let outcome: HandoffResult.Outcome
   /// JSON.
   let output: String?
@@ -15,6 +16,7 @@ struct ReceivedResult: Sendable {
     self.destination = destination
     row = TokenMint.row(of: result.state)
     tokenDigest = try TokenMint.digest(of: result.state.revealed)
+    version = result.protocolVersion
     outcome = result.outcome
     if case .success(let members) = result.outcome, !members.isEmpty {
       output = String(decoding: try WireCoder.encode(members), as: UTF8.self)
