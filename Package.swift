@@ -255,6 +255,7 @@ let testTargets: [Target] = [
       "watch-fixture",
     ]
   ),
+  tests("FuzzTests", ["FuzzTargets"]),
   tests("HandoffConfigTests", ["HandoffConfig", "HandoffCore", "HandoffProtocol", "Paths"]),
   tests("HandoffCoreTests", ["HandoffCore", "HandoffProtocol", "Paths"]),
   tests(

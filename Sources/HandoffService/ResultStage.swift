@@ -13,6 +13,7 @@ struct ResultStage: Sendable {
   let receipts: ReceiptStage
   let changes: ChangeBroadcast
   let logger: Logger
+  private let refusals = RefusalLog()
 
   /// Takes a result that came from a destination.
   ///
@@ -154,10 +155,7 @@ struct ResultStage: Sendable {
     _ message: String,
     _ settings: DestinationSettings
   ) -> ResultError {
-    logger.warning(
-      "A result was refused",
-      [.destination: settings.name.text, .errorCode: code.text, .detail: message]
-    )
+    refusals.note(code, message, from: settings.name, in: logger)
     return ResultError(code, message, effect: .none)
   }
 }

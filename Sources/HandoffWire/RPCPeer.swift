@@ -27,6 +27,7 @@ package final class RPCPeer: Sendable {
 
   private let socket: LineSocket
   private let limit: Int
+  private let readingLimit: Int
   private let concurrency: Int
   private let handler: Handler
   private let state = Mutex(State())
@@ -38,16 +39,19 @@ package final class RPCPeer: Sendable {
 
   /// Takes care of a connected socket from now on.
   ///
-  /// The limit is that of a line in either direction, in bytes; the concurrency is the number of calls
-  /// of the other side that are handled at once.
+  /// The limit is that of a line in either direction, in bytes, unless there is another for what is
+  /// read; the concurrency is the number of calls of the other side that are handled at once.
   package init(
     socket: FileDescriptor,
     limit: Int = RPCMessage.maximumSize,
+    readingLimit: Int? = nil,
     concurrency: Int = 64,
     handler: @escaping Handler
   ) {
-    self.socket = LineSocket(socket, limit: limit)
+    let readingLimit = readingLimit ?? limit
+    self.socket = LineSocket(socket, limit: limit, readingLimit: readingLimit)
     self.limit = limit
+    self.readingLimit = readingLimit
     self.concurrency = concurrency
     self.handler = handler
   }
@@ -158,7 +162,7 @@ package final class RPCPeer: Sendable {
   // MARK: Messages of the other side
 
   private func take(_ line: [UInt8], _ group: inout DiscardingTaskGroup) throws {
-    let message = try WireCoder.decode(RPCMessage.self, from: line, limit: limit)
+    let message = try WireCoder.decode(RPCMessage.self, from: line, limit: readingLimit)
     guard message.jsonrpc == "2.0" else {
       throw ProtocolError(.malformedRequest, "not JSON-RPC 2.0")
     }

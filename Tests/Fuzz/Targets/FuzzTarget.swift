@@ -18,8 +18,8 @@ package struct FuzzTarget: Sendable {
 
   /// Every target, in order of names.
   package static let all: [FuzzTarget] = [
-    .checksum, .configuration, .container, .frames, .json, .messages, .record, .request, .result,
-    .sidecar, .texts, .verdict,
+    .checksum, .configuration, .container, .frames, .json, .messages, .record, .request,
+    .result, .send, .sidecar, .texts, .verdict,
   ]
 
   package static func named(_ name: String) -> FuzzTarget? {
@@ -31,7 +31,7 @@ package struct FuzzTarget: Sendable {
 package struct BrokenProperty: Error, CustomStringConvertible {
   package let description: String
 
-  init(_ description: String) {
+  package init(_ description: String) {
     self.description = description
   }
 }

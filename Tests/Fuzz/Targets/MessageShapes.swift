@@ -32,6 +32,7 @@ enum MessageShapes {
       try hold(!(answer.accepted && answer.error != nil), "accepted, with an error")
     }
     try Documents.check(HandoffKnowledge.self, bytes)
+    try Documents.check(PreflightAnswer.self, bytes)
     try Documents.check(ReconcileAnswer.self, bytes)
     try Documents.check(ResolvedAsset.self, bytes)
   }
