@@ -22,7 +22,11 @@ struct IdempotencyTests {
   func lostReply() async throws {
     try await Scene.run(Scene.configuration(destinations: Self.quick)) { scene in
       let asset = try await scene.importedAsset(1)
-      let order = ControlLine.order(asset, to: "quick", ["key": "k1", "again": .bool(false)])
+      let order = ControlLine.order(
+        asset,
+        to: "quick",
+        ["key": .string("k1"), "again": .bool(false)]
+      )
       // Cut off as soon as the question is out: nobody reads the answer.
       let first = try ControlLine(scene)
       try first.write(ControlLine.call(1, "send", order))
@@ -57,7 +61,11 @@ struct IdempotencyTests {
   func atOnce() async throws {
     try await Scene.run(Scene.configuration(destinations: Self.quick)) { scene in
       let asset = try await scene.importedAsset(1)
-      let order = ControlLine.order(asset, to: "quick", ["key": "k1", "again": .bool(false)])
+      let order = ControlLine.order(
+        asset,
+        to: "quick",
+        ["key": .string("k1"), "again": .bool(false)]
+      )
       let lines = try (0..<50).map { _ in try ControlLine(scene) }
       for line in lines { try line.write(ControlLine.call(1, "send", order)) }
       var ids: Set<String> = []
@@ -78,7 +86,11 @@ struct IdempotencyTests {
   func killed() async throws {
     try await Scene.run(Scene.configuration(destinations: Self.quick)) { scene in
       let asset = try await scene.importedAsset(1)
-      let order = ControlLine.order(asset, to: "quick", ["key": "k1", "again": .bool(false)])
+      let order = ControlLine.order(
+        asset,
+        to: "quick",
+        ["key": .string("k1"), "again": .bool(false)]
+      )
       let line = try ControlLine(scene)
       try line.write(ControlLine.call(1, "send", order))
       _ = try await scene.broker.wait("handoffs") { $0.elements.count == 1 }

@@ -59,7 +59,8 @@ struct ObedientPlugin {
       let given = try given
       return given.count >= count ? given : nil
     }
-    return try #require(found, "only \(try given.count) requests")
+    let count = try given.count
+    return try #require(found, "only \(count) requests")
   }
 
   /// Waits for the answers to some calls, whose ids begin so.
@@ -68,11 +69,14 @@ struct ObedientPlugin {
       let answers = try answers.filter { $0.id.hasPrefix(prefix) }
       return answers.count >= count ? answers : nil
     }
-    return try #require(found, "only \(try answers.count) answers")
+    let count = try answers.count
+    return try #require(found, "only \(count) answers")
   }
 
-  func order(_ members: [String: JSONValue]) throws {
-    let line = try WireCoder.encode(JSONValue.object(members)) + [UInt8(ascii: "\n")]
+  func order(_ what: String, _ id: String, _ more: [String: JSONValue]) throws {
+    let members: [String: JSONValue] = ["do": .string(what), "id": .string(id)]
+    let order = JSONValue.object(members.merging(more) { $1 })
+    let line = try WireCoder.encode(order) + [UInt8(ascii: "\n")]
     let fifo = try FileDescriptor.open(work.appending("orders"), O_WRONLY)
     try fifo.write(line)
     try fifo.close()
@@ -80,7 +84,7 @@ struct ObedientPlugin {
 
   /// Sends a result and returns what the broker made of it.
   func report(_ id: String, _ document: JSONValue) async throws -> String {
-    try order(["do": "result", "id": .string(id), "document": document])
+    try order("result", id, ["document": document])
     return try #require(try await answers(id, 1).first).verdict
   }
 
@@ -95,7 +99,7 @@ struct ObedientPlugin {
     ]
     if word == "failure" {
       members["error"] = .object([
-        "code": "receiver_failed", "message": "no", "effect": "applied", "retry": "never",
+        "code": .string("receiver_failed"), "message": .string("no"), "effect": .string("applied"),
       ])
     }
     return .object(members.merging(more) { $1 })
@@ -136,11 +140,5 @@ struct ObedientPlugin {
       try await scene.broker.start()
       try await body(scene)
     }
-  }
-}
-
-extension JSONValue: @retroactive ExpressibleByStringLiteral {
-  public init(stringLiteral text: String) {
-    self = .string(text)
   }
 }

@@ -21,7 +21,7 @@ struct StolenLedgerTests {
       #expect(candidates.count > 100)
       for (index, candidate) in candidates.enumerated() {
         let document = ObedientPlugin.result(candidate)
-        try plugin.order(["do": "result", "id": .string("x\(index)."), "document": document])
+        try plugin.order("result", "x\(index).", ["document": document])
       }
       let answers = try await plugin.answers("x", candidates.count)
       let verdicts = Set(answers.map(\.verdict))

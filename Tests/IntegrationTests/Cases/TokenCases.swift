@@ -49,7 +49,7 @@ struct TokenCases {
       let code = String(tokens[0].drop { $0 != "." })
       for (index, forged) in [
         "1.\(String(repeating: "A", count: 43))", "999999\(code)", "9223372036854775807\(code)",
-        "\(tokens[0])A", String(tokens[0].dropLast()), tokens[1].prefix(2) + code.dropFirst(),
+        "\(tokens[0])A", String(tokens[0].dropLast()), "\(tokens[1].prefix(2))\(code.dropFirst())",
         "x",
       ].enumerated() where !tokens.contains(forged) {
         let verdict = try await plugin.report("u\(index)", ObedientPlugin.result(forged))
@@ -76,10 +76,11 @@ struct TokenCases {
       let ids = try await scene.sendMany(count, try await scene.importedAsset(1), to: "plug")
       let plugin = try await ObedientPlugin("plug", scene)
       let tokens = try await plugin.given(count).map(\.token)
-      try plugin.order([
-        "do": "race", "id": "r", "processes": .integer(50),
-        "tokens": .array(tokens.map { .string($0) }),
-      ])
+      try plugin.order(
+        "race",
+        "r",
+        ["processes": .integer(50), "tokens": .array(tokens.map { .string($0) })]
+      )
       let answers = try await plugin.answers("r", 50 * count)
       try Self.expectOneWinner(answers, of: count)
       let handoffs = try await scene.broker.json("handoffs", "--limit", "1000").elements
@@ -100,10 +101,11 @@ struct TokenCases {
       _ = try await scene.sendMany(count, try await scene.importedAsset(1), to: "plug")
       let plugin = try await ObedientPlugin("plug", scene)
       let tokens = try await plugin.given(count).map(\.token)
-      try plugin.order([
-        "do": "race", "id": "r", "processes": .integer(2),
-        "tokens": .array(tokens.map { .string($0) }),
-      ])
+      try plugin.order(
+        "race",
+        "r",
+        ["processes": .integer(2), "tokens": .array(tokens.map { .string($0) })]
+      )
       try Self.expectOneWinner(try await plugin.answers("r", 2 * count), of: count)
     }
   }
@@ -152,7 +154,7 @@ struct TokenCases {
       try await scene.broker.start()
       let id = try await scene.sendMany(1, try await scene.importedAsset(1), to: "shell")[0]
       let ended = try await scene.broker.wait("show", BytePath(id)) {
-        ["failed", "outcome_unknown", "succeeded"].contains($0["status"]?.text)
+        ["failed", "outcome_unknown", "succeeded"].contains($0["status"]?.text ?? "")
       }
       #expect(ended["status"]?.text == status)
     }
@@ -181,7 +183,8 @@ struct TokenCases {
   @Test("Case 87: a receiver's time stamps are claims and change nothing", .timeLimit(.minutes(2)))
   func foreignTimes() async throws {
     let claims: [JSONValue] = [
-      "2099-01-01T00:00:00Z", "1970-01-01T00:00:00Z", .null, "soon", .number(1e20),
+      .string("2099-01-01T00:00:00Z"), .string("1970-01-01T00:00:00Z"), .null, .string("soon"),
+      .number(1e20),
       .integer(-1), .array([]),
     ]
     try await ObedientPlugin.run(["plug"]) { scene in
