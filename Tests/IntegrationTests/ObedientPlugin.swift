@@ -118,7 +118,7 @@ struct ObedientPlugin {
   /// Runs a test on a broker with some such plugins.
   static func run(
     _ names: [String],
-    settings: String = "concurrency = 2000",
+    settings: String = "concurrency = 1000",
     more: String = "",
     _ body: nonisolated(nonsending) (Scene) async throws -> Void
   ) async throws {
