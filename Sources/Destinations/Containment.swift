@@ -41,24 +41,21 @@ package struct Containment: Hashable, Sendable {
     self.workingDirectory = workingDirectory
   }
 
-  /// The arguments after `bwrap` itself, with the command at their end.
+  /// The options of `bwrap`, without the command.
   ///
   /// The status descriptor is one of bubblewrap's own: it writes there which process the command is,
   /// and that it has ended.
-  package func arguments(
-    command: [BytePath],
-    statusDescriptor: CInt
-  ) -> [BytePath] {
+  package func options(statusDescriptor: CInt) -> [BytePath] {
     var list = Self.isolation
     if !hasNetwork { list.append("--unshare-net") }
     list += ["--json-status-fd", BytePath("\(statusDescriptor)")]
     list += system.arguments
-    list += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]
+    list += Self.ownFolders
     list += mounts.flatMap(\.arguments)
     // What no binding made stays as it is: nothing can be left there, nor memory used up.
-    list += ["--remount-ro", "/"]
-    list += ["--chdir", workingDirectory, "--"]
-    return list + command
+    for place in coveredPlaces + ["/dev", "/"] { list += ["--remount-ro", place] }
+    list += ["--chdir", workingDirectory]
+    return list
   }
 
   /// What every contained receiver has, and what a machine must be able to do for it.
@@ -66,6 +63,18 @@ package struct Containment: Hashable, Sendable {
     "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--die-with-parent",
     "--new-session", "--cap-drop", "ALL",
   ]
+
+  /// What a receiver may keep in memory in each of its own folders; files of any size belong into its
+  /// work folder, which is on a disk.
+  package static let memoryFolderSize = 536_870_912
+
+  /// Private to each receiver, and gone with it.
+  package static let ownFolders: [BytePath] =
+    ["--proc", "/proc", "--dev", "/dev"] + memoryFolder("/dev/shm") + memoryFolder("/tmp")
+
+  private static func memoryFolder(_ place: BytePath) -> [BytePath] {
+    ["--size", BytePath("\(memoryFolderSize)"), "--perms", "1777", "--tmpfs", place]
+  }
 
   private enum Mount {
     case bind(Binding)
@@ -100,9 +109,40 @@ package struct Containment: Hashable, Sendable {
     }
   }
 
+  /// A place that is bound by itself is none: its own mount lies over the cover.
   private var coveredPlaces: [BytePath] {
-    bindings.flatMap { binding in
+    let places = bindings.flatMap { binding in
       hidden.compactMap { $0.relative(to: binding.source).map(binding.place.appending) }
     }
+    let bound = Set(bindings.map(\.place))
+    return Set(places).subtracting(bound).sorted()
+  }
+}
+
+extension Containment {
+  /// How a receiver sees a place.
+  package enum Sight: Hashable, Sendable {
+    case writable
+    case readOnly
+    /// It is the broker's own, and never shown.
+    case hidden
+    case none
+  }
+
+  private static let privatePlaces: [BytePath] = ["/dev/shm", "/proc", "/tmp"]
+
+  /// How the receiver sees a path of its own names.
+  package func sight(of path: BytePath) -> Sight {
+    let deepest = mounts.last { path.isInside($0.place) }
+    switch deepest {
+    case .cover: return .hidden
+    case .bind(let binding): return binding.isWritable ? .writable : .readOnly
+    case nil where Self.privatePlaces.contains { path.isInside($0) }: return .writable
+    case nil: break
+    }
+    if hidden.contains(where: { path.isInside($0) }) { return .hidden }
+    let isOfSystem =
+      system.shows(path) || system.configuration.contains { path.isInside($0) }
+    return isOfSystem ? .readOnly : .none
   }
 }

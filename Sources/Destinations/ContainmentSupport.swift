@@ -36,8 +36,9 @@ package enum ContainmentSupport: Hashable, Sendable, CustomStringConvertible {
     var command = ProcessCommand(
       program,
       arguments: Containment.isolation + ["--unshare-net"] + system.arguments
-        + ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--", "/usr/bin/env", "true"]
+        + Containment.ownFolders + ["--remount-ro", "/dev", "--", "/usr/bin/env", "true"]
     )
+    command.isConfined = true
     command.environment = [BytePath("PATH=\(CommandSearch.defaultPath)")]
     command.descriptors[2] = writing
     let process = try await SpawnedProcess.spawn(command)

@@ -14,6 +14,8 @@ struct ExecOutcome: Sendable {
     case cancelled
   }
 
+  /// What its containment has to do with it, where it failed.
+  var denial: ContainmentDenial?
   var end: ReceiverProcess.End
   var interruption: Interruption?
   var standardOutput: [UInt8]
@@ -24,14 +26,17 @@ struct ExecOutcome: Sendable {
 
   /// The result of a request.
   func result(for request: HandoffRequest) -> HandoffResult {
-    HandoffResult(
+    var outcome = outcome(for: request)
+    if case .failure(let error) = outcome { outcome = .failure(error.explained(by: denial)) }
+    return HandoffResult(
       state: request.state,
-      outcome: outcome(for: request),
+      outcome: outcome,
       version: request.protocolVersion
     )
   }
 
   private func outcome(for request: HandoffRequest) -> HandoffResult.Outcome {
+    if interruption == .cancelled, let answer = answer(for: request) { return answer }
     if let interruption { return .failure(error(interruption)) }
     if !end.hasRun {
       return failure(
@@ -54,6 +59,12 @@ struct ExecOutcome: Sendable {
     case .signalled(let number):
       return failure(.receiverCrashed, "it was ended by signal \(number)", effect: .unknown)
     }
+  }
+
+  /// What a receiver that was told to end said itself: a result document, or that it was cancelled.
+  private func answer(for request: HandoffRequest) -> HandoffResult.Outcome? {
+    if let document { return Self.outcome(of: document, for: request) }
+    return end.status == .exited(77) ? .cancelled(nil) : nil
   }
 
   // MARK: A full result document
@@ -104,7 +115,13 @@ struct ExecOutcome: Sendable {
   private func error(_ interruption: Interruption) -> ResultError {
     switch interruption {
     case .idle(let time):
-      ResultError(.receiverTimeout, with("it printed nothing for \(time)"), effect: .unknown)
+      ResultError(
+        .receiverTimeout,
+        with("it printed nothing for \(time)"),
+        effect: .unknown,
+        // Most runtimes keep what goes into a pipe to themselves until there is more of it.
+        remedy: "let it end, or flush its output after each line; or set a longer idle"
+      )
     case .ceiling(let time):
       ResultError(.receiverTimeout, with("it was not done after \(time)"), effect: .unknown)
     case .tooMuchOutput(let limit):

@@ -17,6 +17,9 @@ package struct ExecReceiver: Sendable {
     self.grace = grace
   }
 
+  /// How the receiver is contained, for people.
+  package var containment: String { launch.containment }
+
   /// Runs the receiver on one request and says how it ended; never throws, for every end is a result.
   ///
   /// The assets are the granted paths in the order of the request's identifiers. Cancelling the task
@@ -80,6 +83,7 @@ package struct ExecReceiver: Sendable {
     }
     let end = await follow(process, watch, output)
     return ExecOutcome(
+      denial: launch.denial(in: output.tail),
       end: end,
       interruption: watch.interruption,
       standardOutput: watch.collected,

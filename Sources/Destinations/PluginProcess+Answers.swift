@@ -15,7 +15,9 @@ extension PluginProcess {
     case .result:
       return try await record(params)
     case .progress:
-      await callbacks.onProgress(try decode(ProgressParameters.self, params))
+      var progress = try decode(ProgressParameters.self, params)
+      progress.needsUser = progress.needsUser.map { shown($0) }
+      await callbacks.onProgress(progress)
       return .object([:])
     case .log:
       log(try decode(LogParameters.self, params))
@@ -27,7 +29,7 @@ extension PluginProcess {
   }
 
   private func record(_ params: JSONValue?) async throws(RPCMessage.Failure) -> JSONValue {
-    let result: HandoffResult
+    var result: HandoffResult
     do {
       // Redacted first: the error about a malformed result may quote it.
       result = try WireCoder.document(
@@ -40,6 +42,7 @@ extension PluginProcess {
       await callbacks.onMalformed(params?["state"]?.text.flatMap { StateToken($0) }, problem)
       throw .refused(ResultError(.malformedResult, reason, effect: .unknown))
     }
+    if case .failure(let error) = result.outcome { result.outcome = .failure(explained(error)) }
     try await callbacks.onResult(result)
     return .object([:])
   }
@@ -61,6 +64,9 @@ extension PluginProcess {
       ]
     )
   }
+
+  /// A receiver's words, fit for the ledger: cut after redaction, for half a token is not known for one.
+  func shown(_ text: String) -> String { String(redaction.redacted(text).prefix(300)) }
 
   private func decode<Document: Decodable>(
     _ type: Document.Type,

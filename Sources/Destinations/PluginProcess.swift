@@ -30,6 +30,7 @@ package final class PluginProcess: Sendable {
   private let introduction = OneTimeValue<Result<PluginIntroduction, ResultError>>()
   private let connection = Mutex<RPCPeer?>(nil)
   private let process = Mutex<ReceiverProcess?>(nil)
+  private let printed = Mutex<OutputLog?>(nil)
 
   package init(launch: ReceiverLaunch, limits: Limits = Limits(), callbacks: PluginCallbacks) {
     self.launch = launch
@@ -41,6 +42,14 @@ package final class PluginProcess: Sendable {
 
   /// The process's number (bubblewrap's, if it is contained) while it runs.
   package var processID: Int32? { process.withLock { $0?.id } }
+
+  /// A failure with what containment has to do with it, as its message or what was printed tells.
+  func explained(_ error: ResultError) -> ResultError {
+    // Of what was printed only the end: the rest may be about something else, long ago.
+    let lines = printed.withLock { $0?.tail ?? "" }.split(separator: "\n").suffix(5)
+    let words = (lines.map(String.init) + [error.message]).joined(separator: "\n")
+    return error.explained(by: launch.denial(in: words))
+  }
 
   /// Waits until the plugin takes handoffs.
   ///
@@ -57,6 +66,7 @@ package final class PluginProcess: Sendable {
     do {
       let (ours, theirs) = try UnixSocket.pair()
       let output = OutputLog(redaction: redaction)
+      printed.withLock { $0 = output }
       let process = try await start(theirs, output)
       let peer = RPCPeer(socket: ours) { [self] method, params throws(RPCMessage.Failure) in
         try await answer(method, params)
@@ -180,6 +190,7 @@ package final class PluginProcess: Sendable {
         effect: .none,
         retry: .later
       )
+      .explained(by: launch.denial(in: end.outputTail))
     }
     if let failure = end.startFailure {
       guard failure.code == Self.gone.code, let exit = end.exit else { throw failure }
@@ -190,6 +201,7 @@ package final class PluginProcess: Sendable {
         effect: .none,
         retry: .later
       )
+      .explained(by: launch.denial(in: end.outputTail))
     }
     let status = end.exit?.status ?? .signalled(0)
     await callbacks.onExit(

@@ -1,4 +1,6 @@
+import Glibc
 package import HandoffCore
+import HandoffLog
 import HandoffProtocol
 import LinuxSystem
 import Paths
@@ -12,6 +14,7 @@ package struct ReceiverLaunch: Sendable {
   /// The message socket's number in the receiver.
   static let socketNumber: CInt = 3
   private static let statusNumber: CInt = 4
+  private static let optionsNumber: CInt = 5
 
   package init(settings: DestinationSettings, host: ReceiverHost, folders: ReceiverFolders) {
     self.settings = settings
@@ -35,19 +38,48 @@ package struct ReceiverLaunch: Sendable {
     let arguments = settings.command.dropFirst().map { BytePath($0) }
     do {
       let (reading, writing) = try FileDescriptor.pipe()
-      var command = try wrapped(program, arguments, status: writing)
+      let (optionsReading, optionsWriting) = try FileDescriptor.pipe()
+      var command = try wrapped(program, arguments)
+      if isContained {
+        command.descriptors = [Self.statusNumber: writing, Self.optionsNumber: optionsReading]
+      }
       command.environment = environment + extra
       command.descriptors.merge(descriptors) { own, _ in own }
-      command.limits = [.coreSize(0), .openFiles(4096)]
+      command.limits = [.coreSize(0), .openFiles(Self.openFiles)]
+      command.isConfined = true
+      let options = try isContained ? options(for: program) : []
       let process = try await SpawnedProcess.spawn(command)
       try writing.close()
+      giveUpMemoryFirst(process)
+      // Bubblewrap waits for its options, so whatever it starts has the limits already.
+      // The reading end is closed after that: no SIGPIPE, however soon it ends.
+      try optionsWriting.write(options)
+      try optionsWriting.close()
+      try optionsReading.close()
       return try ReceiverProcess(process, isContained: isContained, status: reading)
     } catch let error as SystemError {
       throw unavailable("\(error)")
     }
   }
 
-  private var isContained: Bool {
+  private static let openFiles: UInt64 = 4096
+
+  /// On a machine that runs out of memory a receiver is ended, never the broker; see
+  /// proc_pid_oom_score_adj(5).
+  private func giveUpMemoryFirst(_ process: SpawnedProcess) {
+    do {
+      try FileDescriptor.open(BytePath("/proc/\(process.id)/oom_score_adj"), O_WRONLY)
+        .write(Array("500".utf8))
+    } catch {
+      // It has ended already, or belongs to somebody else: then the kernel chooses by itself.
+      host.logger.debug(
+        "A receiver's memory ranks as the broker's own",
+        [.destination: settings.name.text, .error: "\(error)"]
+      )
+    }
+  }
+
+  var isContained: Bool {
     guard case .bubblewrap = host.support else { return false }
     return settings.containment != .none
   }
@@ -67,8 +99,7 @@ package struct ReceiverLaunch: Sendable {
 
   private func wrapped(
     _ program: BytePath,
-    _ arguments: [BytePath],
-    status: FileDescriptor
+    _ arguments: [BytePath]
   ) throws -> ProcessCommand {
     switch (settings.containment, host.support) {
     case (.require, .none(let reason)):
@@ -84,16 +115,35 @@ package struct ReceiverLaunch: Sendable {
       command.workingDirectory = folders.work
       return command
     case (.require, .bubblewrap(let bubblewrap)), (.prefer, .bubblewrap(let bubblewrap)):
-      let plan = try containment(for: program)
-      var command = ProcessCommand(
+      return ProcessCommand(
         bubblewrap,
-        arguments: plan.arguments(
-          command: [program] + arguments,
-          statusDescriptor: Self.statusNumber
-        )
+        arguments: ["--args", BytePath("\(Self.optionsNumber)"), "--", program] + arguments
       )
-      command.descriptors[Self.statusNumber] = status
-      return command
+    }
+  }
+
+  /// The options of bubblewrap as it reads them from its descriptor: each ends with a zero byte.
+  private func options(for program: BytePath) throws -> [UInt8] {
+    let options = try containment(for: program).options(statusDescriptor: Self.statusNumber)
+    let bytes = options.flatMap { Array($0.bytes) + [UInt8(0)] }
+    // They are written while nobody reads yet.
+    guard bytes.count <= Self.pipeCapacity else {
+      throw unavailable("it may read and write so many folders that their names are too long")
+    }
+    return bytes
+  }
+
+  private static let pipeCapacity = 65_536
+
+  /// What containment has to do with a failure, as the receiver's own words tell it; nil where they
+  /// tell of none, or it is not contained.
+  func denial(in words: String) -> ContainmentDenial? {
+    guard isContained else { return nil }
+    do {
+      return ContainmentDenial.find(in: words, under: try containment(for: try findProgram()))
+    } catch {
+      // The program or a folder has gone meanwhile: then that is what the failure is about.
+      return nil
     }
   }
 

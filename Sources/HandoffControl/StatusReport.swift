@@ -89,6 +89,19 @@ package struct StatusReport: Codable, Sendable {
     }
   }
 
+  /// The HTTP API.
+  package struct API: Codable, Sendable {
+    /// `HOST:PORT`; null while it is not served.
+    @OrNull package var address: String?
+    /// Why it is not served; null where it is, or is not asked for.
+    @OrNull package var error: String?
+
+    package init(address: String? = nil, error: String? = nil) {
+      self.address = address
+      self.error = error
+    }
+  }
+
   package var version: String
   package var pid: Int32
   package var folders: [Folder]
@@ -97,6 +110,9 @@ package struct StatusReport: Codable, Sendable {
   /// More files come after this path; null where the list is complete.
   @OrNull package var candidatesNext: BytePath?
   package var destinations: [Destination]
+  /// Whether receivers can be contained on this machine: `bubblewrap`, or `none` and why; null from a
+  /// broker that is older than the question.
+  @OrNull package var containment: String?
   package var counts: [String: Int]
   /// Handoffs that wait for a person, and notices that were given up.
   package var needsPerson: [NeedsPerson]
@@ -108,6 +124,8 @@ package struct StatusReport: Codable, Sendable {
   package var heldOrders: [HeldOrderReport] = []
   /// Null from a broker that is older than the question.
   @OrNull package var library: LibraryReport?
+  /// Null from a broker that is older than the question.
+  @OrNull package var api: API?
 
   package init(
     version: String,
@@ -128,7 +146,9 @@ package struct StatusReport: Codable, Sendable {
     self.counts = counts
     self.needsPerson = needsPerson
     self.notices = notices
+    self.containment = nil
     self.library = nil
+    self.api = nil
   }
 
   private enum CodingKeys: String, CodingKey {
@@ -138,11 +158,13 @@ package struct StatusReport: Codable, Sendable {
     case candidates
     case candidatesNext = "candidates_next"
     case destinations
+    case containment
     case counts
     case needsPerson = "needs_person"
     case originals
     case heldOrders = "held_orders"
     case notices
     case library
+    case api
   }
 }

@@ -134,6 +134,9 @@ extension DryRunReport {
   fileprivate mutating func takeAbsence(_ condition: DestinationHealth.Condition?) {
     switch condition {
     case .down(let reason), .circuitOpen(let reason): note = "the receiver does not run: \(reason)"
+    case .incompatible(let error):
+      preflight = .skipped
+      refuse(error, .sender)
     case .starting, .up, nil: note = "the receiver is starting"
     }
   }

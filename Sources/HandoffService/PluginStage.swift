@@ -40,7 +40,7 @@ struct PluginStage: Sendable {
       switch restarts.ended(lifetime: lifetime, jitter: Double.random(in: 0...1)) {
       case .restart(let wait) where failure.code == .versionIncompatible,
         .openCircuit(let wait) where failure.code == .versionIncompatible:
-        health.set(.down(reason))
+        health.set(.incompatible(failure))
         await refuse(failure, for: wait, or: drained)
       case .restart(let wait):
         health.set(.down(reason))

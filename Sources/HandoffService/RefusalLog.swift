@@ -9,7 +9,8 @@ import Synchronization
 /// A receiver that sends garbage can so fill neither the log nor the disk that it is on.
 final class RefusalLog: Sendable {
   private struct Kind: Hashable {
-    let destination: DestinationName
+    /// Nil for a result that came by itself.
+    let destination: DestinationName?
     let code: ErrorCode
   }
 
@@ -25,7 +26,7 @@ final class RefusalLog: Sendable {
   func note(
     _ code: ErrorCode,
     _ message: String,
-    from destination: DestinationName,
+    from destination: DestinationName?,
     in logger: Logger
   ) {
     let kind = Kind(destination: destination, code: code)
@@ -35,10 +36,9 @@ final class RefusalLog: Sendable {
       return count == nil
     }
     guard isFirst else { return }
-    logger.warning(
-      "A result was refused",
-      [.destination: destination.text, .errorCode: code.text, .detail: message]
-    )
+    var fields: [LogKey: String] = [.errorCode: code.text, .detail: message]
+    fields[.destination] = destination?.text
+    logger.warning("A result was refused", fields)
     tellLater(kind, logger)
   }
 
@@ -53,10 +53,9 @@ final class RefusalLog: Sendable {
       return count
     }
     guard count > 0 else { return }
-    logger.warning(
-      "More results were refused",
-      [.destination: kind.destination.text, .errorCode: kind.code.text, .count: "\(count)"]
-    )
+    var fields: [LogKey: String] = [.errorCode: kind.code.text, .count: "\(count)"]
+    fields[.destination] = kind.destination?.text
+    logger.warning("More results were refused", fields)
     tellLater(kind, logger)
   }
 }

@@ -37,6 +37,8 @@ package final class Ledger: LedgerReading {
   ///   - directory: the state folder, which must exist.
   ///   - logger: told of what does not fail a call.
   ///   - now: the time that is recorded; called on the ledger's own thread.
+  ///   - bootClock: tells when the wall clock is set, so that deadlines move with it; without it they do
+  ///     not.
   ///   - onCommit: told, on the ledger's own thread, of the destinations whose handoffs a commit
   ///     made or moved; must not block.
   ///   - notices: who is told of what needs a person, and who delivers.
@@ -46,6 +48,7 @@ package final class Ledger: LedgerReading {
     directory: BytePath,
     logger: Logger,
     now: @escaping @Sendable () -> Timestamp,
+    bootClock: BootClock? = nil,
     onCommit: @escaping @Sendable (Set<DestinationName>) -> Void = { _ in },
     notices: NoticeRouting = .none
   ) async throws -> Ledger {
@@ -60,6 +63,7 @@ package final class Ledger: LedgerReading {
         headFile: headFile,
         logger: logger,
         now: now,
+        bootClock: bootClock,
         onCommit: onCommit,
         routing: notices
       )

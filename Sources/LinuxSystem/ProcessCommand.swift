@@ -29,6 +29,9 @@ package struct ProcessCommand: Sendable {
   package var workingDirectory: BytePath?
   /// A session of its own, without a terminal, instead of only a process group.
   package var newSession = false
+  /// For somebody else's program: it can gain no privileges (see prctl(2), `PR_SET_NO_NEW_PRIVS`), and
+  /// its umask is 022, whatever this process's is.
+  package var isConfined = false
   /// Set right after the start, so they bind what the process does from then on.
   package var limits: [Limit] = []
 

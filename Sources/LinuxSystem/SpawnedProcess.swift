@@ -14,6 +14,9 @@ package final class SpawnedProcess: Sendable {
 
   /// One thread for all children, as long as the program: `PR_SET_PDEATHSIG` is bound to it.
   private static let spawner = EventLoop("spawn")
+  /// Another one for all that is confined: what it has given up it cannot take back.
+  private static let confinedSpawner = EventLoop("spawn.confined")
+  private static let confinedMask: UInt32 = 0o022
 
   /// Starts a process.
   ///
@@ -22,7 +25,11 @@ package final class SpawnedProcess: Sendable {
   nonisolated(nonsending) package static func spawn(
     _ command: ProcessCommand
   ) async throws(SystemError) -> SpawnedProcess {
-    let core = try await spawner.run { () throws(SystemError) in try ChildCore(command) }
+    let thread = command.isConfined ? confinedSpawner : spawner
+    let core = try await thread.run { () throws(SystemError) in
+      if command.isConfined { try checked("prctl") { clinux_confine_thread(confinedMask) } }
+      return try ChildCore(command)
+    }
     return SpawnedProcess(core)
   }
 

@@ -33,8 +33,10 @@ struct ControlLine {
     return .object(members.merging(more) { $1 })
   }
 
+  /// - Throws: `EPIPE` when the broker has ended the connection.
   func write(_ bytes: [UInt8]) throws {
-    try socket.write(bytes)
+    var rest = bytes[...]
+    while !rest.isEmpty { rest = rest.dropFirst(try UnixSocket.send(rest, over: socket)) }
   }
 
   /// Reads so many answers.

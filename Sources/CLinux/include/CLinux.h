@@ -55,6 +55,9 @@ enum clinux_resource {
 };
 
 int clinux_limit(int pid, enum clinux_resource resource, uint64_t value);
+// Gives the calling thread, and what it starts from then on, no new privileges (see prctl(2),
+// PR_SET_NO_NEW_PRIVS) and a umask of its own.
+int clinux_confine_thread(unsigned mask);
 
 // Files
 

@@ -18,8 +18,8 @@ package struct FuzzTarget: Sendable {
 
   /// Every target, in order of names.
   package static let all: [FuzzTarget] = [
-    .checksum, .configuration, .container, .frames, .json, .messages, .record, .request,
-    .result, .send, .sidecar, .texts, .verdict,
+    .checksum, .configuration, .container, .frames, .json, .messages, .range, .record, .request,
+    .result, .send, .sidecar, .texts, .urls, .verdict, .webhook,
   ]
 
   package static func named(_ name: String) -> FuzzTarget? {
