@@ -134,8 +134,8 @@ package enum HandoffLifecycle {
     switch event {
     case .retry: .pending
     case .adopt: .succeeded
-    case .claim, .release, .submit, .accept, .success, .cancelled, .failure, .refuse, .loseTrack,
-      .notReceived, .needUser, .expire, .withdraw:
+    case .claim, .release, .submit, .accept, .success, .cancelled, .sendAgain, .failure, .refuse,
+      .loseTrack, .notReceived, .needUser, .expire, .withdraw:
       nil
     }
   }
