@@ -299,6 +299,7 @@ let testTargets: [Target] = [
       "watch-fixture",
     ]
   ),
+  tests("FuzzTests", ["FuzzTargets"]),
   tests("HTTPServerTests", ["HTTPServer", "LinuxSystem", "Paths"]),
   tests(
     "HandoffAPITests",
@@ -354,6 +355,26 @@ let testTargets: [Target] = [
   tests("WebhooksTests", ["HandoffProtocol", "Webhooks"]),
 ]
 
+// MARK: Fuzzing: the targets are tested with the rest, the driver is built by `make fuzz`
+
+let fuzzTargets: [Target] =
+  [
+    .target(
+      name: "FuzzTargets",
+      dependencies: [
+        "AssetLibrary", "ContainerChecks", "HTTPServer", "HandoffConfig", "HandoffCore",
+        "HandoffProtocol", "Paths", "Webhooks",
+      ],
+      path: "Tests/Fuzz/Targets",
+      swiftSettings: settings
+    )
+  ]
+  + (Context.environment["HANDOFF_FUZZ"] == nil
+    ? []
+    : [
+      fixture("handoff-fuzz", ["FuzzTargets"], path: "Tests/Fuzz/Driver")
+    ])
+
 let package = Package(
   name: "handoff",
   products: [
@@ -367,5 +388,6 @@ let package = Package(
     .library(name: "Webhooks", targets: ["Webhooks"]),
   ],
   targets: cTargets + pureTargets + foundationTargets + wireTargets + adapterTargets
-    + programTargets + senderTargets + receiverTargets + standInTargets + testTargets,
+    + programTargets + senderTargets + receiverTargets + standInTargets + testTargets
+    + fuzzTargets,
 )

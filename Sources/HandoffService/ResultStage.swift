@@ -13,6 +13,7 @@ struct ResultStage: Sendable {
   let receipts: ReceiptStage
   let changes: ChangeBroadcast
   let logger: Logger
+  private let refusals = RefusalLog()
 
   /// Takes a result that came from a destination.
   ///
@@ -80,9 +81,7 @@ struct ResultStage: Sendable {
     do {
       return try await work()
     } catch let error as ResultError {
-      var fields: [LogKey: String] = [.errorCode: error.code.text, .detail: error.message]
-      fields[.destination] = destination?.text
-      logger.warning("A result was refused", fields)
+      refusals.note(error.code, error.message, from: destination, in: logger)
       throw error
     }
   }
