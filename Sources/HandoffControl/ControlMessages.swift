@@ -17,6 +17,8 @@ package enum ControlMethod: String, Sendable, CaseIterable {
   case adopt
   /// Takes a result that came by itself.
   case result
+  /// Widens a limited destination by one asset.
+  case allow
   case delete
   case fsck
   case fsckProgress = "fsck_progress"
@@ -55,6 +57,22 @@ package struct DeleteParameters: Codable, Sendable {
   private enum CodingKeys: String, CodingKey {
     case localIdentifier = "local_identifier"
     case force
+  }
+}
+
+/// The parameters of `allow`: one asset, one destination.
+package struct AllowParameters: Codable, Sendable {
+  package var localIdentifier: LocalIdentifier
+  package var destination: String
+
+  package init(localIdentifier: LocalIdentifier, destination: String) {
+    self.localIdentifier = localIdentifier
+    self.destination = destination
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case localIdentifier = "local_identifier"
+    case destination
   }
 }
 

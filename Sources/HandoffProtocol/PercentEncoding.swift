@@ -1,9 +1,9 @@
 /// Texts in the query of a URL (RFC 3986, section 2.1): UTF-8, and every byte that is not unreserved as
 /// `%HH`.
-enum PercentEncoding {
+package enum PercentEncoding {
   /// The text with a space as `%20` and a plus sign as `%2B`, so that a reader of forms, for whom a plus
   /// sign is a space, reads the same.
-  static func encode(_ text: String) -> String {
+  package static func encode(_ text: String) -> String {
     var encoded: [UInt8] = []
     for byte in text.utf8 {
       if isUnreserved(byte) {

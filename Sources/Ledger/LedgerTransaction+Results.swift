@@ -15,7 +15,7 @@ extension LedgerTransaction {
     guard received.mayAnswer(row.destination) else {
       return try refuse(received, .wrongDestination, row)
     }
-    if let expiry = row.expiresAt, expiry <= now, !row.status.isFinal { try expire(&row) }
+    if row.isOverdue(at: now), !row.status.isFinal { try expire(&row) }
     switch row.status {
     case .succeeded, .cancelled, .refused, .failed, .expired:
       guard row.consumedAt == nil else { return try refuse(received, .alreadyConsumed, row) }
@@ -80,11 +80,13 @@ extension LedgerTransaction {
   ) throws -> StoredConsumption {
     let now = self.now
     let next = terms.next(after: error, of: row, now: now)
-    let event = error.event(
+    var event = error.event(
       from: row.status,
       mayRetry: next != nil,
       repeatsUnknown: terms.policy?.repeatsUnknown ?? false
     )
+    // It is sent again only while somebody wants it: nobody does after a wish to cancel.
+    if event == .failure(.none, retry: true), row.cancelRequestedAt != nil { event = .withdraw }
     try move(&row, event, detail: error.code.text) { row in
       row.failures += 1
       row.error = HandoffRow.StoredError(error, side)
@@ -93,7 +95,7 @@ extension LedgerTransaction {
         row.ceilingAt = nil
       }
       if row.status.isFinal {
-        row.result = "failure"
+        row.result = event == .withdraw ? "cancelled" : "failure"
         row.consumedAt = isAnswer ? now : nil
       }
     }
