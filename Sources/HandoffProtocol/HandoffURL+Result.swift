@@ -6,6 +6,7 @@ extension HandoffURL {
   /// - Parameters:
   ///   - result: in any version.
   ///   - scheme: any; `handoff` where nobody has registered another.
+  /// - Returns: the URL.
   /// - Throws: ``ProtocolError`` with `malformed_result` where the result does not fit.
   public static func encode(_ result: HandoffResult, scheme: String = "handoff") throws -> String {
     guard case .object(var document) = try value(of: result) else {

@@ -15,6 +15,7 @@ public enum HandoffURL {
   /// - Parameters:
   ///   - request: in any version.
   ///   - scheme: the receiver's own.
+  /// - Returns: the URL.
   /// - Throws: ``ProtocolError`` with `malformed_request` where the request does not fit.
   public static func encode(_ request: HandoffRequest, scheme: String) throws -> String {
     let members = try members(of: request, shapes: requestShapes, .malformedRequest)

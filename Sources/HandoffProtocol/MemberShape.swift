@@ -28,6 +28,7 @@ enum MemberShape {
   /// - Parameters:
   ///   - text: as it stood in the query, decoded.
   ///   - name: the member's, for the fault.
+  /// - Returns: the value.
   /// - Throws: ``URLFault`` for a text of another shape.
   func value(_ text: String, of name: String) throws(URLFault) -> JSONValue {
     switch self {

@@ -55,7 +55,8 @@ struct InboxMountTests {
 
   @Test("that is full waits, leaves no part, and goes on when there is room")
   func full() async throws {
-    try await Self.withMount({ "mount -t tmpfs -o size=2M none '\($0)'" }) { mount in
+    let small = { (mount: String) in "mount -t tmpfs -o size=2M none '\(mount)'" }
+    try await Self.withMount(small) { mount in
       try await InboxScene.run { scene in
         let receiver = try scene.receiver(inbox: mount.appending("inbox"))
         let ballast = mount.appending("ballast")
@@ -78,7 +79,8 @@ struct InboxMountTests {
 
   @Test("that can only be read waits")
   func readOnly() async throws {
-    try await Self.withMount({ "mount -t tmpfs none '\($0)'" }) { mount in
+    let tmpfs = { (mount: String) in "mount -t tmpfs none '\(mount)'" }
+    try await Self.withMount(tmpfs) { mount in
       try await InboxScene.run { scene in
         try Directory.create(mount.appending("inbox"))
         #expect(await shell("mount -o remount,ro '\(mount.lossyText)'") == 0)
