@@ -42,19 +42,19 @@ struct ResultStage: Sendable {
     _ result: HandoffResult,
     of destinations: [DestinationSettings]
   ) async throws -> Handoff {
-    if let version = try await ledger.version(ofRequestWith: result.state),
-      let violation = result.violation(ofVersion: version)
-    {
-      throw refusal(violation.code, violation.message)
-    }
     let policies = Dictionary(destinations.map { ($0.name, $0.retry) }) { first, _ in first }
-    let consumption = try await ledger.consumeUnverified(
-      result,
-      of: policies,
-      jitter: Double.random(in: 0...1)
-    )
     return try await noting(nil) {
-      try await settle(
+      if let version = try await ledger.version(ofRequestWith: result.state),
+        let violation = result.violation(ofVersion: version)
+      {
+        throw Self.refusal(violation.code, violation.message)
+      }
+      let consumption = try await ledger.consumeUnverified(
+        result,
+        of: policies,
+        jitter: Double.random(in: 0...1)
+      )
+      return try await settle(
         consumption,
         foreign: "this destination's results do not come by themselves"
       )
