@@ -45,7 +45,7 @@ struct ResultStage: Sendable {
     if let version = try await ledger.version(ofRequestWith: result.state),
       let violation = result.violation(ofVersion: version)
     {
-      throw refusal(violation.code, violation.message)
+      throw Self.refusal(violation.code, violation.message)
     }
     let policies = Dictionary(destinations.map { ($0.name, $0.retry) }) { first, _ in first }
     let consumption = try await ledger.consumeUnverified(
