@@ -241,6 +241,11 @@ let testTargets: [Target] = [
   ),
   fixture("hostile-receiver", ["LinuxSystem", "Paths"], path: "Tests/Fixtures/HostileReceiver"),
   fixture(
+    "shelf-receiver",
+    ["HandoffPluginKit", "HandoffProtocol", "Paths"],
+    path: "Tests/Fixtures/ShelfReceiver"
+  ),
+  fixture(
     "watch-fixture",
     [
       "Digests", "DropFolders", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem",
@@ -271,12 +276,19 @@ let testTargets: [Target] = [
       "Webhooks",
     ]
   ),
+  tests(
+    "ConformanceTests",
+    [
+      "Conformance", "Digests", "HandoffProtocol", "LinuxSystem", "MastodonStandIn", "Paths",
+      "handoff-archive", "handoff-preview", "handoff-social", "shelf-receiver",
+    ]
+  ),
   tests("ContainerChecksTests", ["ContainerChecks"]),
   tests(
     "DestinationsTests",
     [
-      "Destinations", "HandoffCore", "HandoffLog", "HandoffProtocol", "HandoffWire", "HTTPClient",
-      "LinuxSystem", "Paths", "Webhooks", "hostile-receiver",
+      "Destinations", "Digests", "HandoffCore", "HandoffLog", "HandoffProtocol", "HandoffWire",
+      "HTTPClient", "LinuxSystem", "Paths", "Webhooks", "hostile-receiver",
     ]
   ),
   tests("DigestsTests", ["Digests"]),
@@ -287,6 +299,7 @@ let testTargets: [Target] = [
       "watch-fixture",
     ]
   ),
+  tests("FuzzTests", ["FuzzTargets"]),
   tests("HTTPServerTests", ["HTTPServer", "LinuxSystem", "Paths"]),
   tests(
     "HandoffAPITests",
@@ -342,14 +355,39 @@ let testTargets: [Target] = [
   tests("WebhooksTests", ["HandoffProtocol", "Webhooks"]),
 ]
 
+// MARK: Fuzzing: the targets are tested with the rest, the driver is built by `make fuzz`
+
+let fuzzTargets: [Target] =
+  [
+    .target(
+      name: "FuzzTargets",
+      dependencies: [
+        "AssetLibrary", "ContainerChecks", "HTTPServer", "HandoffConfig", "HandoffCore",
+        "HandoffProtocol", "Paths", "Webhooks",
+      ],
+      path: "Tests/Fuzz/Targets",
+      swiftSettings: settings
+    )
+  ]
+  + (Context.environment["HANDOFF_FUZZ"] == nil
+    ? []
+    : [
+      fixture("handoff-fuzz", ["FuzzTargets"], path: "Tests/Fuzz/Driver")
+    ])
+
 let package = Package(
   name: "handoff",
   products: [
     .executable(name: "handoff", targets: ["handoff"]),
     .library(name: "HandoffClient", targets: ["HandoffClient"]),
-    .library(name: "HandoffPluginKit", targets: ["HandoffPluginKit"]),
+    .library(
+      name: "HandoffPluginKit",
+      targets: ["HandoffPluginKit", "HandoffProtocol", "Paths"]
+    ),
     .library(name: "HandoffProtocol", targets: ["HandoffProtocol"]),
+    .library(name: "Webhooks", targets: ["Webhooks"]),
   ],
   targets: cTargets + pureTargets + foundationTargets + wireTargets + adapterTargets
-    + programTargets + senderTargets + receiverTargets + standInTargets + testTargets,
+    + programTargets + senderTargets + receiverTargets + standInTargets + testTargets
+    + fuzzTargets,
 )

@@ -59,10 +59,11 @@ final class CheckLedger: Sendable {
     return nil
   }
 
-  /// The report; what was not made needs something that failed.
-  func finish() -> ConformanceReport {
+  /// The report; what was not made needs something that failed, or was not asked for.
+  func finish(isWhole: Bool) -> ConformanceReport {
     let failed = state.withLock { $0.report.failures.first?.name.rawValue }
-    skip(CheckName.allCases, failed.map { "not made: `\($0)` has failed" } ?? "not made")
+    let reason = failed.map { "not made: `\($0)` has failed" } ?? "not made"
+    skip(CheckName.allCases, isWhole ? reason : "not asked for")
     return state.withLock { $0.report }
   }
 }

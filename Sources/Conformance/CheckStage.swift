@@ -22,10 +22,16 @@ struct CheckStage: Sendable {
     _ name: CheckName,
     _ body: @Sendable (PluginLife, Trial) async throws -> Value
   ) async throws -> Value? {
+    guard wants([name]) else { return nil }
     let trial = try trial()
     return try await trial.live { life in
       try await ledger.check(name, life) { try await body(life, trial) }
     }
+  }
+
+  /// Whether one of some checks is to be made.
+  func wants(_ names: Set<CheckName>) -> Bool {
+    plugin.only.isEmpty || !plugin.only.isDisjoint(with: names)
   }
 
   /// Skips a check unless the plugin has named an optional part of the protocol.
@@ -73,7 +79,7 @@ struct Trial: Sendable {
     grantedBy desk: BrokerDesk
   ) throws -> TrialRequest {
     let token =
-      "trial-"
+      "secret-"
       + (try RandomBytes.make(count: 24)).reduce(into: "") { text, byte in
         text += String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
       }

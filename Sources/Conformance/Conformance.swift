@@ -35,6 +35,8 @@ package struct Conformance: Sendable {
   let temporary: BytePath
   /// Marks the plugin's processes.
   let mark: String
+  /// The checks to make besides the introduction; empty for all.
+  let only: Set<CheckName>
   let limits: Limits
 
   /// Prepares the kit; the mark is a value that no other run has.
@@ -45,6 +47,7 @@ package struct Conformance: Sendable {
     searchPath: String,
     temporary: BytePath,
     mark: String,
+    only: Set<CheckName> = [],
     limits: Limits = Limits()
   ) {
     self.executable = executable
@@ -53,6 +56,7 @@ package struct Conformance: Sendable {
     self.searchPath = searchPath
     self.temporary = temporary
     self.mark = mark
+    self.only = only
     self.limits = limits
   }
 
@@ -73,7 +77,7 @@ package struct Conformance: Sendable {
       try await EndingChecks(stage: stage).run()
     }
     try leftovers(ledger)
-    return ledger.finish()
+    return ledger.finish(isWhole: only.isEmpty)
   }
 
   private func leftovers(_ ledger: CheckLedger) throws {

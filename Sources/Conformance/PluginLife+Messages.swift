@@ -51,7 +51,8 @@ extension PluginLife {
       let reason = ResultError(
         failure.data?.code ?? .malformedRequest,
         failure.message,
-        effect: failure.data?.effect ?? .none
+        // What JSON-RPC itself has errors for was not begun; of any other error nobody knows.
+        effect: failure.data?.effect ?? ((-32_700)...(-32_600) ~= failure.code ? .none : .unknown)
       )
       return SubmitAnswer(accepted: false, error: reason)
     }

@@ -5,7 +5,7 @@ struct RefusalChecks: Sendable {
   let stage: CheckStage
 
   func run() async throws {
-    try await settings()
+    if stage.wants([.settings]) { try await settings() }
     try await stage.check(.malformedRequest) { life, trial in
       for wrong in [
         ["local_identifiers": JSONValue.array([]), "local_identifier": .integer(17)],

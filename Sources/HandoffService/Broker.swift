@@ -104,6 +104,8 @@ package struct Broker: Sendable {
       for stage in stages.exec { group.addTask { await stage.run() } }
       for stage in stages.http { group.addTask { await stage.run() } }
       for stage in stages.plugins { group.addTask { await stage.run() } }
+      for stage in stages.urls { group.addTask { await stage.run() } }
+      for stage in stages.files { group.addTask { await stage.run() } }
       group.addTask {
         guard await watcher.started() else { return }
         logger.info("Ready")

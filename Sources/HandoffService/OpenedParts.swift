@@ -21,6 +21,8 @@ struct OpenedParts: Sendable {
   let probe: MediaProbe
   let leases: LeaseKeeper
   let dispatch: DispatchSignals
+  /// Each rings when somebody wishes a handoff of the destination cancelled.
+  let wishes: DispatchSignals
   let notices: NoticeSignals
   let callbacks: CallbackHost
   let stop: StopState
@@ -34,6 +36,7 @@ struct OpenedParts: Sendable {
   let urgent = UrgentReadings()
   let changes = ChangeBroadcast()
   let preflights = Preflights()
+  let running = RunningPlugins()
   let turns = AssetTurns()
   let leftovers = WakeSignal()
   let files = BlockingThread("files")
@@ -71,6 +74,8 @@ struct OpenedParts: Sendable {
           logger: logger
         ),
         changes: changes,
+        running: running,
+        wishes: wishes,
         results: results,
         dryRun: DryRun(
           delivery: delivery,
@@ -220,16 +225,15 @@ struct OpenedParts: Sendable {
     var exec: [ExecStage] = []
     var plugins: [PluginStage] = []
     var http: [HTTPStage] = []
+    var urls: [URLStage] = []
+    var inboxes: [FileStage] = []
     for (settings, health) in zip(configuration.destinations, health) {
       switch settings.transport {
       case .exec: exec.append(execStage(settings, try await launch(settings), health))
       case .plugin: plugins.append(pluginStage(settings, try await launch(settings), health))
       case .http: http.append(httpStage(settings, health))
-      case .url, .file:
-        throw ServiceError(
-          .unsupported,
-          "transport \(settings.transport.rawValue) is not built yet"
-        )
+      case .url: urls.append(urlStage(settings, health))
+      case .file: inboxes.append(fileStage(settings, health))
       }
     }
     let destinations = configuration.destinations.map { ($0.name, $0) }
@@ -263,7 +267,9 @@ struct OpenedParts: Sendable {
       api: apiStage(),
       exec: exec,
       plugins: plugins,
-      http: http
+      http: http,
+      urls: urls,
+      files: inboxes
     )
   }
 
@@ -314,6 +320,7 @@ struct OpenedParts: Sendable {
       ledger: ledger,
       results: results,
       claims: claims(settings),
+      wishes: wishes[settings.name] ?? WakeSignal(),
       health: health,
       stop: stop,
       now: SystemClock.now,
@@ -333,6 +340,8 @@ struct OpenedParts: Sendable {
       results: results,
       claims: claims(settings),
       preflights: preflights,
+      running: running,
+      wishes: wishes[settings.name] ?? WakeSignal(),
       now: SystemClock.now,
       logger: logger
     )

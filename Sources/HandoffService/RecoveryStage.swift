@@ -19,7 +19,7 @@ struct RecoveryStage: Sendable {
     var open: [DestinationName: Set<String>] = [:]
     for claimed in inFlight {
       let handoff = claimed.handoff
-      guard isStillOpen(handoff) else {
+      guard canGoOn(handoff) else {
         let retry = destinations[handoff.destination]?.retry
         let error = Self.interrupted(mayRepeat: retry?.repeatsUnknown ?? false)
         try await results.fail(handoff.id, error, side: .broker, retry: retry)
@@ -33,17 +33,19 @@ struct RecoveryStage: Sendable {
     logger.info("Recovered what was open", [.count: String(inFlight.count)])
   }
 
-  /// A plugin is asked by `reconcile` once it runs, and an `http` receiver may still send its result; an
-  /// `exec` receiver has nobody left to ask, and a destination that is no longer configured neither.
-  private func isStillOpen(_ handoff: Handoff) -> Bool {
+  /// A plugin is asked by `reconcile` once it runs, a `file` stage looks into its inbox, and an `http` receiver
+  /// may still send its result; that of a `url` handoff comes by itself once it was opened. An `exec` receiver
+  /// has nobody left to ask, and a destination that is no longer configured neither.
+  private func canGoOn(_ handoff: Handoff) -> Bool {
     guard let settings = destinations[handoff.destination] else { return false }
     switch settings.transport {
-    case .plugin: return true
+    case .plugin, .file: return true
     case .http:
       // A request that perhaps never left is sent again where that harms nothing.
       let mayRepeat = settings.retry.repeatsUnknown && handoff.status == .submitted
       return settings.answer == .callback && !mayRepeat
-    case .exec, .url, .file: return false
+    case .url: return handoff.status == .accepted
+    case .exec: return false
     }
   }
 

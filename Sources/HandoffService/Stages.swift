@@ -12,4 +12,6 @@ struct Stages: Sendable {
   let exec: [ExecStage]
   let plugins: [PluginStage]
   let http: [HTTPStage]
+  let urls: [URLStage]
+  let files: [FileStage]
 }

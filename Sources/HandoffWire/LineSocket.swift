@@ -23,14 +23,18 @@ package final class LineSocket: Sendable {
 
   private let socket: FileDescriptor
   private let limit: Int
+  private let readingLimit: Int
   private let state: Mutex<State>
   private static let chunkSize = 65_536
 
-  /// Takes a connected socket; the limit is that of one line, in bytes.
-  package init(_ socket: FileDescriptor, limit: Int) {
+  /// Takes a connected socket; the limits are those of one line, in bytes: the second, where there is
+  /// one, of a line that is read.
+  package init(_ socket: FileDescriptor, limit: Int, readingLimit: Int? = nil) {
+    let readingLimit = readingLimit ?? limit
     self.socket = socket
     self.limit = limit
-    state = Mutex(State(framer: LineFramer(limit: limit)))
+    self.readingLimit = readingLimit
+    state = Mutex(State(framer: LineFramer(limit: readingLimit)))
   }
 
   /// Waits for the next line; nil when the peer has ended after a whole line.
@@ -107,7 +111,7 @@ package final class LineSocket: Sendable {
   private func ready() {
     let wantsBytes = state.withLock { state in
       if !flush(&state) { state.outgoing = [] }
-      return state.ending == nil && !state.isClosed && state.waitingBytes < limit
+      return state.ending == nil && !state.isClosed && state.waitingBytes < readingLimit
     }
     if wantsBytes { read() }
     state.withLock { listen(&$0) }
@@ -188,7 +192,7 @@ package final class LineSocket: Sendable {
   /// again and again to those who wait.
   private func listen(_ state: inout State) {
     var interest: EventLoop.Readiness = []
-    if state.ending == nil, state.waitingBytes < limit { interest.insert(.readable) }
+    if state.ending == nil, state.waitingBytes < readingLimit { interest.insert(.readable) }
     if !state.outgoing.isEmpty { interest.insert(.writable) }
     if state.isClosed || interest.isEmpty {
       state.registration?.cancel()

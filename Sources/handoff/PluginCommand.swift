@@ -18,6 +18,7 @@ extension Command {
         "its `settings` table, as TOML, or JSON if the name ends in .json"
       ),
       Option("env", "NAME", "give it this environment variable; may be repeated"),
+      Option("only", "CHECK", "make this check only, besides the introduction; may be repeated"),
       Option("within", "SECONDS", "how long a result may take (60)"),
     ],
     examples: ["handoff plugin test ./my-plugin --settings settings.toml"]
@@ -37,6 +38,7 @@ extension Command {
       searchPath: environmentValue("PATH") ?? CommandSearch.defaultPath,
       temporary: BytePath(environmentValue("TMPDIR") ?? "/tmp"),
       mark: "\(getpid())",
+      only: try PluginTest.checks(arguments),
       limits: limits
     )
     let wantsJSON = arguments.has("json")
@@ -88,6 +90,18 @@ private enum PluginTest {
     } catch {
       throw CommandFailure(.usage, "handoff plugin: \(error)")
     }
+  }
+
+  static func checks(_ arguments: ParsedArguments) throws -> Set<CheckName> {
+    var checks: Set<CheckName> = []
+    for text in arguments.texts("only") {
+      guard let name = CheckName(rawValue: text) else {
+        let all = CheckName.allCases.map(\.rawValue).joined(separator: ", ")
+        throw CommandFailure(.usage, "handoff plugin: --only \(text) is none of \(all)")
+      }
+      checks.insert(name)
+    }
+    return checks
   }
 
   static func variables(_ arguments: ParsedArguments) throws -> [String: String] {

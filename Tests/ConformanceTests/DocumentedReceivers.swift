@@ -1,0 +1,40 @@
+import HandoffTestSupport
+import LinuxSystem
+import Paths
+
+/// The receivers of the documentation, read from its page.
+enum DocumentedReceivers {
+  private static let package = BytePath(#filePath).parent.parent.parent
+
+  /// The Python receiver's text.
+  static var python: String { get throws { try block("python") } }
+  /// The Swift receiver's text.
+  static var swift: String { get throws { try block("swift") } }
+  /// The program that is built of the Swift receiver.
+  static var swiftFixture: String {
+    get throws { try text(package.appending("Tests/Fixtures/ShelfReceiver/Shelf.swift")) }
+  }
+
+  /// Writes a Python program so that it can be run.
+  static func write(_ program: String, in folder: TemporaryFolder) throws -> BytePath {
+    let path = folder.path.appending("receiver")
+    try DurableFile.write(Array(program.utf8), to: path, permissions: 0o755)
+    return path
+  }
+
+  /// The first block of code in a language.
+  private static func block(_ language: String) throws -> String {
+    let page = try text(
+      package.appending("Sources/HandoffService/HandoffService.docc/Receivers.md")
+    )
+    let fence = "```\(language)\n"
+    guard let start = page.firstRange(of: fence)?.upperBound,
+      let end = page[start...].firstRange(of: "\n```")?.lowerBound
+    else { throw TestSupportError("the page has no block of \(language)") }
+    return page[start..<end] + "\n"
+  }
+
+  private static func text(_ path: BytePath) throws -> String {
+    String(decoding: try FileDescriptor.open(path, 0).readAll(limit: 1 << 20), as: UTF8.self)
+  }
+}
