@@ -11,7 +11,7 @@ import Synchronization
 package final class LineSocket: Sendable {
   private struct State {
     var framer: LineFramer
-    var lines: [[UInt8]] = []
+    var lines = Fifo<[UInt8]>()
     var waitingBytes = 0
     /// Reading is over: for good, or by an error.
     var ending: Result<Void, any Error>?
@@ -66,8 +66,7 @@ package final class LineSocket: Sendable {
   }
 
   private static func take(_ state: inout State) -> Result<[UInt8]?, any Error>? {
-    if !state.lines.isEmpty {
-      let line = state.lines.removeFirst()
+    if let line = state.lines.popFirst() {
       state.waitingBytes -= line.count
       return .success(line)
     }
@@ -149,13 +148,12 @@ package final class LineSocket: Sendable {
   private func deliver(_ bytes: [UInt8]) throws {
     let (reader, line) = try state.withLock { state in
       let lines = try state.framer.append(bytes)
-      state.lines += lines
+      for line in lines { state.lines.append(line) }
       state.waitingBytes += lines.reduce(0) { $0 + $1.count }
-      guard let reader = state.reader, !state.lines.isEmpty else {
+      guard let reader = state.reader, let line = state.lines.popFirst() else {
         return (nil as CheckedContinuation<[UInt8]?, any Error>?, [UInt8]())
       }
       state.reader = nil
-      let line = state.lines.removeFirst()
       state.waitingBytes -= line.count
       return (reader, line)
     }

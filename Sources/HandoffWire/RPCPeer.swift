@@ -22,7 +22,7 @@ package final class RPCPeer: Sendable {
     var calls: [Int64: Call] = [:]
     var hasEnded = false
     var running = 0
-    var waiting: [RPCMessage] = []
+    var waiting = Fifo<RPCMessage>()
   }
 
   private let socket: LineSocket
@@ -72,7 +72,11 @@ package final class RPCPeer: Sendable {
     let failure = await withDiscardingTaskGroup { group -> (any Error)? in
       defer { endCalls() }
       do {
-        while let line = try await socket.nextLine() { try take(line, &group) }
+        while let line = try await socket.nextLine() {
+          try take(line, &group)
+          // A peer that never pauses gives way to everybody else after each message.
+          await Task.yield()
+        }
         return nil
       } catch {
         socket.close()
@@ -215,12 +219,11 @@ package final class RPCPeer: Sendable {
     var next: RPCMessage? = first
     while let message = next {
       await handle(message)
+      await Task.yield()
       next = state.withLock { state in
-        if state.waiting.isEmpty {
-          state.running -= 1
-          return nil
-        }
-        return state.waiting.removeFirst()
+        let next = state.waiting.popFirst()
+        if next == nil { state.running -= 1 }
+        return next
       }
     }
   }
