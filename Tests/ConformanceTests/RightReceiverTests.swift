@@ -44,7 +44,7 @@ struct RightReceiverTests {
     let folder = try TemporaryFolder()
     let text = try DocumentedReceivers.python
     #expect(text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().count < 60)
-    let report = try await report(try DocumentedReceivers.write(text, in: folder))
+    let report = try await report(try DocumentedReceivers.write(text, in: folder.path))
     #expect(report.failures.isEmpty, "\(failureText(report))")
     #expect(
       Set(report.passed).isSuperset(of: [.eachVersion, .killedAtWork, .killedAfterResult, .replay])
@@ -70,7 +70,7 @@ struct RightReceiverTests {
   func counts() async throws {
     let folder = try TemporaryFolder()
     let text = try DocumentedReceivers.python
-    let report = try await report(try DocumentedReceivers.write(text, in: folder))
+    let report = try await report(try DocumentedReceivers.write(text, in: folder.path))
     let skipped = report.entries.filter {
       if case .skipped = $0.verdict { return true }
       return false

@@ -23,7 +23,7 @@ struct WrongReceiverTests {
   )
   func fails(wrong: WrongReceiver) async throws {
     let folder = try TemporaryFolder()
-    let program = try DocumentedReceivers.write(try wrong.program(), in: folder)
+    let program = try DocumentedReceivers.write(try wrong.program(), in: folder.path)
     let report = try await report(program, only: [wrong.check], limits: Self.limits)
     let failure = report.failures.first { $0.name == wrong.check }
     let finding = try #require(failure?.finding, "\(failureText(report))")
@@ -37,7 +37,7 @@ struct WrongReceiverTests {
   @Test("a program that cannot be run at all is told of")
   func notAProgram() async throws {
     let folder = try TemporaryFolder()
-    let program = try DocumentedReceivers.write("#!/bin/sh\nexit 7\n", in: folder)
+    let program = try DocumentedReceivers.write("#!/bin/sh\nexit 7\n", in: folder.path)
     let report = try await report(program, limits: Self.limits)
     #expect(report.failures.map(\.name) == [.starts])
     #expect(report.failures.first?.finding.got.contains("exit code 7") == true)

@@ -1,23 +1,23 @@
-import HandoffTestSupport
+import Glibc
 import LinuxSystem
-import Paths
+package import Paths
 
 /// The receivers of the documentation, read from its page.
-enum DocumentedReceivers {
+package enum DocumentedReceivers {
   private static let package = BytePath(#filePath).parent.parent.parent
 
   /// The Python receiver's text.
-  static var python: String { get throws { try block("python") } }
+  package static var python: String { get throws { try block("python") } }
   /// The Swift receiver's text.
-  static var swift: String { get throws { try block("swift") } }
-  /// The program that is built of the Swift receiver.
-  static var swiftFixture: String {
+  package static var swift: String { get throws { try block("swift") } }
+  /// The text of the program that is built of the Swift receiver.
+  package static var swiftFixture: String {
     get throws { try text(package.appending("Tests/Fixtures/ShelfReceiver/Shelf.swift")) }
   }
 
-  /// Writes a Python program so that it can be run.
-  static func write(_ program: String, in folder: TemporaryFolder) throws -> BytePath {
-    let path = folder.path.appending("receiver")
+  /// Writes a program into a folder so that it can be run, and returns its path.
+  package static func write(_ program: String, in folder: BytePath) throws -> BytePath {
+    let path = folder.appending("receiver")
     try DurableFile.write(Array(program.utf8), to: path, permissions: 0o755)
     return path
   }
@@ -35,6 +35,7 @@ enum DocumentedReceivers {
   }
 
   private static func text(_ path: BytePath) throws -> String {
-    String(decoding: try FileDescriptor.open(path, 0).readAll(limit: 1 << 20), as: UTF8.self)
+    let bytes = try FileDescriptor.open(path, O_RDONLY).readAll(limit: 1 << 20)
+    return String(decoding: bytes, as: UTF8.self)
   }
 }
