@@ -85,15 +85,18 @@ let pureTargets: [Target] = [
 
 let foundationTargets: [Target] = [
   openLibrary("Digests", ["CGcrypt"]),
+  library("HTTPServer", ["CMicroHTTPD", "LinuxSystem"]),
   library("HandoffLog", ["Paths"]),
+  openLibrary("HTTPClient", ["CCurl", "LinuxSystem", "Paths"]),
   openLibrary("LinuxSystem", ["CLinux", "Paths"]),
   library("SQLite", ["CSQLite", "LinuxSystem", "Paths"]),
 ]
 
-// MARK: The protocol over a socket, for both sides
+// MARK: The protocol over a socket, and signed messages over HTTP, for both sides
 
 let wireTargets: [Target] = [
-  openLibrary("HandoffWire", ["HandoffProtocol", "LinuxSystem"])
+  openLibrary("HandoffWire", ["HandoffProtocol", "LinuxSystem"]),
+  openLibrary("Webhooks", ["Digests", "HandoffProtocol"]),
 ]
 
 // MARK: Adapters, which do not know each other
@@ -105,15 +108,32 @@ let adapterTargets: [Target] = [
   ),
   library(
     "Callbacks",
-    ["HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem", "Paths"]
+    [
+      "HandoffCore", "HandoffLog", "HandoffProtocol", "HTTPClient", "LinuxSystem", "Paths",
+      "Webhooks",
+    ]
+  ),
+  library(
+    "Conformance",
+    ["Digests", "HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths"]
   ),
   library(
     "Destinations",
-    ["HandoffCore", "HandoffLog", "HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths"]
+    [
+      "Digests", "HandoffCore", "HandoffLog", "HandoffProtocol", "HandoffWire", "HTTPClient",
+      "LinuxSystem", "Paths", "Webhooks",
+    ]
   ),
   library(
     "DropFolders",
     ["CInotifyTools", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem", "Paths"]
+  ),
+  library(
+    "HandoffAPI",
+    [
+      "HTTPServer", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem", "Paths",
+      "Webhooks",
+    ]
   ),
   library("HandoffConfig", ["CTOML", "HandoffCore", "HandoffProtocol", "Paths"]),
   library(
@@ -136,7 +156,7 @@ let programTargets: [Target] = [
   program(
     "handoff",
     [
-      "COptions", "HandoffConfig", "HandoffControl", "HandoffCore", "HandoffLog",
+      "COptions", "Conformance", "HandoffConfig", "HandoffControl", "HandoffCore", "HandoffLog",
       "HandoffProtocol", "HandoffService", "LinuxSystem", "MastodonStandIn", "Paths",
     ]
   ),
@@ -147,14 +167,18 @@ let programTargets: [Target] = [
   library(
     "HandoffService",
     [
-      "AssetLibrary", "Callbacks", "Destinations", "DropFolders", "HandoffConfig",
-      "HandoffControl", "HandoffCore", "HandoffLog", "HandoffProtocol", "Ledger", "LinuxSystem",
-      "MediaProbe", "Paths",
+      "AssetLibrary", "Callbacks", "Destinations", "DropFolders", "HandoffAPI", "HandoffConfig",
+      "HandoffControl", "HandoffCore", "HandoffLog", "HandoffProtocol", "Ledger",
+      "LinuxSystem", "MediaProbe", "Paths", "Webhooks",
     ]
   ),
 ]
 
-// MARK: For receivers
+// MARK: For senders and receivers
+
+let senderTargets: [Target] = [
+  openLibrary("HandoffClient", ["HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths"])
+]
 
 let receiverTargets: [Target] = [
   openLibrary(
@@ -173,7 +197,7 @@ let receiverTargets: [Target] = [
   ),
   program(
     "handoff-social",
-    ["CCurl", "HandoffPluginKit", "HandoffProtocol", "LinuxSystem", "Paths"],
+    ["HandoffPluginKit", "HandoffProtocol", "HTTPClient", "LinuxSystem", "Paths"],
     path: "Plugins/social"
   ),
 ]
@@ -181,7 +205,7 @@ let receiverTargets: [Target] = [
 // MARK: For the demo and the tests
 
 let standInTargets: [Target] = [
-  library("MastodonStandIn", ["CMicroHTTPD", "Digests", "HandoffProtocol", "LinuxSystem"])
+  library("MastodonStandIn", ["Digests", "HTTPServer", "HandoffProtocol", "LinuxSystem"])
 ]
 
 // MARK: Tests
@@ -210,7 +234,17 @@ let testTargets: [Target] = [
     ["Digests", "HandoffProtocol", "HandoffTestSupport", "LinuxSystem", "Paths"],
     path: "Tests/Fixtures/ExportWriter"
   ),
+  fixture(
+    "box-sender",
+    ["HandoffClient", "HandoffProtocol"],
+    path: "Tests/Fixtures/BoxSender"
+  ),
   fixture("hostile-receiver", ["LinuxSystem", "Paths"], path: "Tests/Fixtures/HostileReceiver"),
+  fixture(
+    "shelf-receiver",
+    ["HandoffPluginKit", "HandoffProtocol", "Paths"],
+    path: "Tests/Fixtures/ShelfReceiver"
+  ),
   fixture(
     "watch-fixture",
     [
@@ -237,14 +271,24 @@ let testTargets: [Target] = [
   ),
   tests(
     "CallbacksTests",
-    ["Callbacks", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem", "Paths"]
+    [
+      "Callbacks", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem", "Paths",
+      "Webhooks",
+    ]
+  ),
+  tests(
+    "ConformanceTests",
+    [
+      "Conformance", "Digests", "HandoffProtocol", "LinuxSystem", "MastodonStandIn", "Paths",
+      "handoff-archive", "handoff-preview", "handoff-social", "shelf-receiver",
+    ]
   ),
   tests("ContainerChecksTests", ["ContainerChecks"]),
   tests(
     "DestinationsTests",
     [
-      "Destinations", "HandoffCore", "HandoffLog", "HandoffProtocol", "HandoffWire", "LinuxSystem",
-      "Paths", "hostile-receiver",
+      "Destinations", "Digests", "HandoffCore", "HandoffLog", "HandoffProtocol", "HandoffWire",
+      "HTTPClient", "LinuxSystem", "Paths", "Webhooks", "hostile-receiver",
     ]
   ),
   tests("DigestsTests", ["Digests"]),
@@ -255,6 +299,19 @@ let testTargets: [Target] = [
       "watch-fixture",
     ]
   ),
+  tests("FuzzTests", ["FuzzTargets"]),
+  tests("HTTPServerTests", ["HTTPServer", "LinuxSystem", "Paths"]),
+  tests(
+    "HandoffAPITests",
+    [
+      "HTTPClient", "HandoffAPI", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem",
+      "Paths", "Webhooks",
+    ]
+  ),
+  tests(
+    "HandoffClientTests",
+    ["HandoffClient", "HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths"]
+  ),
   tests("HandoffConfigTests", ["HandoffConfig", "HandoffCore", "HandoffProtocol", "Paths"]),
   tests("HandoffCoreTests", ["HandoffCore", "HandoffProtocol", "Paths"]),
   tests(
@@ -262,9 +319,13 @@ let testTargets: [Target] = [
     ["HandoffPluginKit", "HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths"]
   ),
   tests("HandoffProtocolTests", ["HandoffProtocol"]),
+  tests("HTTPClientTests", ["HTTPClient", "LinuxSystem", "Paths"]),
   tests(
     "IntegrationTests",
-    ["Digests", "HandoffCore", "HandoffProtocol", "LinuxSystem", "Paths", "export-writer"]
+    [
+      "Digests", "HTTPClient", "HandoffClient", "HandoffCore", "HandoffProtocol", "HandoffWire",
+      "LinuxSystem", "Paths", "Webhooks", "box-sender", "export-writer",
+    ]
   ),
   tests(
     "LedgerTests",
@@ -291,15 +352,42 @@ let testTargets: [Target] = [
   ),
   tests("SQLiteTests", ["LinuxSystem", "Paths", "SQLite"]),
   tests("StyleTests", []),
+  tests("WebhooksTests", ["HandoffProtocol", "Webhooks"]),
 ]
+
+// MARK: Fuzzing: the targets are tested with the rest, the driver is built by `make fuzz`
+
+let fuzzTargets: [Target] =
+  [
+    .target(
+      name: "FuzzTargets",
+      dependencies: [
+        "AssetLibrary", "ContainerChecks", "HTTPServer", "HandoffConfig", "HandoffCore",
+        "HandoffProtocol", "Paths", "Webhooks",
+      ],
+      path: "Tests/Fuzz/Targets",
+      swiftSettings: settings
+    )
+  ]
+  + (Context.environment["HANDOFF_FUZZ"] == nil
+    ? []
+    : [
+      fixture("handoff-fuzz", ["FuzzTargets"], path: "Tests/Fuzz/Driver")
+    ])
 
 let package = Package(
   name: "handoff",
   products: [
     .executable(name: "handoff", targets: ["handoff"]),
-    .library(name: "HandoffPluginKit", targets: ["HandoffPluginKit"]),
+    .library(name: "HandoffClient", targets: ["HandoffClient"]),
+    .library(
+      name: "HandoffPluginKit",
+      targets: ["HandoffPluginKit", "HandoffProtocol", "Paths"]
+    ),
     .library(name: "HandoffProtocol", targets: ["HandoffProtocol"]),
+    .library(name: "Webhooks", targets: ["Webhooks"]),
   ],
   targets: cTargets + pureTargets + foundationTargets + wireTargets + adapterTargets
-    + programTargets + receiverTargets + standInTargets + testTargets,
+    + programTargets + senderTargets + receiverTargets + standInTargets + testTargets
+    + fuzzTargets,
 )

@@ -17,8 +17,20 @@ struct ArchiveDestination: Destination {
     name: "archive",
     version: "1.0",
     isIdempotent: true,
-    concurrency: 2
+    concurrency: 2,
+    settingsSchema: schema
   )
+
+  private static var schema: JSONValue {
+    .object([
+      "type": .string("object"),
+      "properties": .object([
+        "folder": .object(["type": .string("string"), "format": .string("folder")]),
+        "layout": .object(["type": .string("string")]),
+      ]),
+      "required": .array([.string("folder")]),
+    ])
+  }
 
   private let folder: BytePath
   private let layout: FolderLayout

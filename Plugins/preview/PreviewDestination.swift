@@ -16,8 +16,19 @@ struct PreviewDestination: Destination {
     name: "preview",
     version: "1.0",
     isIdempotent: true,
-    concurrency: 2
+    concurrency: 2,
+    settingsSchema: schema
   )
+
+  private static var schema: JSONValue {
+    .object([
+      "type": .string("object"),
+      "properties": .object([
+        "folder": .object(["type": .string("string"), "format": .string("folder")])
+      ]),
+      "required": .array([.string("folder")]),
+    ])
+  }
 
   private let folder: BytePath
   private let ffmpeg: FFmpeg

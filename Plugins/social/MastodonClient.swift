@@ -1,3 +1,4 @@
+import HTTPClient
 import HandoffPluginKit
 import HandoffProtocol
 
@@ -5,7 +6,7 @@ import HandoffProtocol
 struct MastodonClient: Sendable {
   let server: String
   let token: String
-  private let http = HTTPClient()
+  private let http = HTTPClient(agent: "handoff-social/1.0")
 
   /// - Parameters:
   ///   - server: the base URL.
@@ -29,7 +30,7 @@ struct MastodonClient: Sendable {
       contentType: type.name
     )
     // A long video on a slow line takes hours; no bytes for a minute end it.
-    request.limit = 0
+    request.limits.total = nil
     return try await http.exchange(request, progress: progress)
   }
 
@@ -43,8 +44,8 @@ struct MastodonClient: Sendable {
   /// The server keeps the key for an hour and answers a repetition with the status that it has made.
   func publish(_ status: JSONValue, key: String) async throws -> HTTPReply {
     var request = request("POST", "/api/v1/statuses")
-    request.headers.append("Idempotency-Key: \(key)")
-    request.body = .json(try WireCoder.encode(status))
+    request.headers.append(("Idempotency-Key", key))
+    request.body = .bytes(try WireCoder.encode(status), contentType: "application/json")
     return try await http.exchange(request)
   }
 
@@ -71,9 +72,9 @@ struct MastodonClient: Sendable {
 
   private func request(_ method: String, _ path: String) -> HTTPRequest {
     HTTPRequest(
-      method: method,
-      url: server + path,
-      headers: ["Authorization: Bearer \(token)", "Accept: application/json"]
+      method,
+      server + path,
+      headers: [("Authorization", "Bearer \(token)"), ("Accept", "application/json")]
     )
   }
 

@@ -1,3 +1,4 @@
+import HTTPClient
 import HandoffPluginKit
 import HandoffProtocol
 
@@ -48,9 +49,9 @@ enum Refusal {
     ResultError(.network, "\(doing): \(failure)", effect: .none, retry: .later)
   }
 
-  /// `Retry-After` in seconds, or Mastodon's `X-RateLimit-Reset` as a moment.
+  /// `Retry-After`, or Mastodon's `X-RateLimit-Reset` as a moment.
   static func wait(_ reply: HTTPReply, now: Timestamp) -> Int? {
-    if let seconds = reply.headers["retry-after"].flatMap({ Int($0) }) { return max(0, seconds) }
+    if let seconds = reply.retryAfter(now: now.milliseconds / 1000) { return seconds }
     guard let reset = reply.headers["x-ratelimit-reset"].flatMap({ Timestamp(rfc3339: $0) })
     else { return nil }
     return Int(max(0, reset.since(now).components.seconds) + 1)

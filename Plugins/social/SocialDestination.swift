@@ -9,8 +9,22 @@ struct SocialDestination: Destination {
     name: "social",
     version: "1.0",
     constraints: constraints,
-    concurrency: 2
+    concurrency: 2,
+    settingsSchema: schema
   )
+
+  private static var schema: JSONValue {
+    let text = JSONValue.object(["type": .string("string")])
+    let seconds = JSONValue.object(["type": .string("number"), "minimum": .integer(0)])
+    return .object([
+      "type": .string("object"),
+      "properties": .object([
+        "server": text, "token_env": text, "token_file": text, "visibility": text,
+        "language": text, "poll_interval_s": seconds, "poll_limit_s": seconds,
+      ]),
+      "required": .array([.string("server")]),
+    ])
+  }
 
   private static var constraints: Constraints {
     var constraints = Constraints()

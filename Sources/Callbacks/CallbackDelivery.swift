@@ -1,28 +1,48 @@
+import HTTPClient
 package import HandoffCore
 package import HandoffLog
-import HandoffProtocol
+package import HandoffProtocol
 import LinuxSystem
+package import Webhooks
 
 /// Brings notices to one configured callback, however it is reached.
 package struct CallbackDelivery: Sendable {
   private let settings: CallbackSettings
   private let host: CallbackHost
+  private let secrets: [WebhookSecret]
+  private let client: HTTPClient
+  private let now: @Sendable () -> Timestamp
   private let logger: Logger
   /// Of its own, so that a file on a disk that hangs keeps no other callback waiting.
   private let files: BlockingThread
 
-  package init(_ settings: CallbackSettings, host: CallbackHost, logger: Logger) {
+  /// - Parameters:
+  ///   - settings: the callback.
+  ///   - host: the machine's part.
+  ///   - secrets: what signs a POST, the present one first; not empty for `url`.
+  ///   - now: the present moment.
+  ///   - logger: hears what programs print.
+  package init(
+    _ settings: CallbackSettings,
+    host: CallbackHost,
+    secrets: [WebhookSecret],
+    now: @escaping @Sendable () -> Timestamp,
+    logger: Logger
+  ) {
     self.settings = settings
     self.host = host
+    self.secrets = secrets
+    self.now = now
     self.logger = logger
+    client = HTTPClient(agent: host.agent)
     files = BlockingThread("callback.\(settings.id)")
   }
 
   /// How many notices may be under way at once.
   package var concurrency: Int {
     switch settings.action {
-    case .exec: 4
-    case .file, .url, .open: 1
+    case .exec, .url: 4
+    case .file, .open: 1
     }
   }
 
@@ -45,8 +65,27 @@ package struct CallbackDelivery: Sendable {
       let file = NoticeFile(path: path)
       let name = notice.id.description
       try await files.run { () throws(DeliveryFailure) in try file.add(bytes, named: name) }
-    case .url, .open:
-      throw DeliveryFailure("callbacks of this kind are not built yet")
+    case .url(let address):
+      guard !secrets.isEmpty else { throw DeliveryFailure("there is no secret to sign it with") }
+      let post = NoticePost(
+        address: address,
+        callback: settings.id,
+        signer: WebhookSigner(secrets),
+        client: client,
+        now: now
+      )
+      try await post.send(bytes, id: notice.id.description)
+    case .open(let base):
+      guard let url = try NoticeLink(base).url(for: document) else {
+        throw DeliveryFailure("the configured URL leaves no room for a notice", .never)
+      }
+      let opener = NoticeOpener(
+        callback: settings.id,
+        command: settings.command,
+        host: host,
+        logger: logger
+      )
+      try await opener.open(url)
     }
   }
 }

@@ -7,6 +7,8 @@ package struct CallbackHost: Sendable {
   package var programs: BytePath
   /// The broker's own environment, of which a callback's program gets a few names.
   package var environment: [String: String]
+  /// What `User-Agent` says.
+  package var agent = "handoff"
   /// How long a program may take; after it its process group is ended.
   package var timeLimit: Duration = .seconds(30)
   /// The time from SIGTERM to SIGKILL.

@@ -24,16 +24,19 @@ struct ExecOutcome: Sendable {
   /// It ended with the whole request unread.
   var leftRequestUnread: Bool
 
-  /// The result of the request with a token.
-  func result(for state: StateToken) -> HandoffResult {
-    let outcome = outcome(for: state)
-    guard case .failure(let error) = outcome else {
-      return HandoffResult(state: state, outcome: outcome)
-    }
-    return HandoffResult(state: state, outcome: .failure(error.explained(by: denial)))
+  /// The result of a request.
+  func result(for request: HandoffRequest) -> HandoffResult {
+    var outcome = outcome(for: request)
+    if case .failure(let error) = outcome { outcome = .failure(error.explained(by: denial)) }
+    return HandoffResult(
+      state: request.state,
+      outcome: outcome,
+      version: request.protocolVersion
+    )
   }
 
-  private func outcome(for state: StateToken) -> HandoffResult.Outcome {
+  private func outcome(for request: HandoffRequest) -> HandoffResult.Outcome {
+    if interruption == .cancelled, let answer = answer(for: request) { return answer }
     if let interruption { return .failure(error(interruption)) }
     if !end.hasRun {
       return failure(
@@ -43,7 +46,7 @@ struct ExecOutcome: Sendable {
         retry: .later
       )
     }
-    if let document { return Self.outcome(of: document, for: state) }
+    if let document { return Self.outcome(of: document, for: request) }
     switch end.status {
     case .exited(0):
       return .success(output: [:])
@@ -56,6 +59,12 @@ struct ExecOutcome: Sendable {
     case .signalled(let number):
       return failure(.receiverCrashed, "it was ended by signal \(number)", effect: .unknown)
     }
+  }
+
+  /// What a receiver that was told to end said itself: a result document, or that it was cancelled.
+  private func answer(for request: HandoffRequest) -> HandoffResult.Outcome? {
+    if let document { return Self.outcome(of: document, for: request) }
+    return end.status == .exited(77) ? .cancelled(nil) : nil
   }
 
   // MARK: A full result document
@@ -75,11 +84,11 @@ struct ExecOutcome: Sendable {
 
   private static func outcome(
     of document: [UInt8],
-    for state: StateToken
+    for request: HandoffRequest
   ) -> HandoffResult.Outcome {
     do {
       let redaction = TokenRedaction(capacity: 1)
-      redaction.add(state)
+      redaction.add(request.state)
       // Redacted first: the error about a malformed result may quote it.
       let value = try WireCoder.decode(
         JSONValue.self,
@@ -90,7 +99,8 @@ struct ExecOutcome: Sendable {
         HandoffResult.self,
         from: redaction.redactedResult(value)
       )
-      if result.state.matches(state) { return result.outcome }
+      if let fault = result.violation(ofVersion: request.protocolVersion) { throw fault }
+      if result.state.matches(request.state) { return result.outcome }
       return .failure(
         ResultError(.malformedResult, "the result has another state token", effect: .unknown)
       )

@@ -26,9 +26,9 @@ package struct ExecReceiver: Sendable {
   /// ends the receiver: `interrupted`, effect unknown.
   package func deliver(_ request: HandoffRequest, assets: [BytePath]) async -> HandoffResult {
     do {
-      return try await run(request, assets).result(for: request.state)
+      return try await run(request, assets).result(for: request)
     } catch let error as ResultError {
-      return HandoffResult(state: request.state, outcome: .failure(error))
+      return Self.result(of: request, error)
     } catch {
       // Nothing has been run when a pipe or the document could not be made.
       let failure = ResultError(
@@ -37,8 +37,16 @@ package struct ExecReceiver: Sendable {
         effect: .none,
         retry: .later
       )
-      return HandoffResult(state: request.state, outcome: .failure(failure))
+      return Self.result(of: request, failure)
     }
+  }
+
+  private static func result(of request: HandoffRequest, _ error: ResultError) -> HandoffResult {
+    HandoffResult(
+      state: request.state,
+      outcome: .failure(error),
+      version: request.protocolVersion
+    )
   }
 
   private func run(_ request: HandoffRequest, _ assets: [BytePath]) async throws -> ExecOutcome {

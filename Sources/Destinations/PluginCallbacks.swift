@@ -32,7 +32,7 @@ package struct PluginCallbacks: Sendable {
 package struct PluginIntroduction: Sendable, Hashable {
   package let discovery: Discovery
   /// The highest protocol version that both know.
-  package let version: Int
+  package let agreement: VersionAgreement
 
   /// The plugin names an optional part of the protocol among its capabilities.
   package func offers(_ method: MessageMethod) -> Bool {

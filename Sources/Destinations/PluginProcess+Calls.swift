@@ -11,11 +11,11 @@ extension PluginProcess {
   /// `CancellationError`, after which it may have. A plugin that says no is an answer, not an error.
   package func submit(_ parameters: SubmitParameters) async throws -> SubmitAnswer {
     let (peer, introduction) = try await readyConnection()
-    guard introduction.version == parameters.request.protocolVersion else {
+    guard introduction.agreement.version == parameters.request.protocolVersion else {
       throw ResultError(
         .versionIncompatible,
-        "the request is of version \(parameters.request.protocolVersion), the plugin speaks "
-          + "\(introduction.version)",
+        "the request is of version \(parameters.request.protocolVersion), not "
+          + "\(introduction.agreement.version): \(introduction.agreement.sides)",
         effect: .none
       )
     }
@@ -54,7 +54,7 @@ extension PluginProcess {
     }
     // What it does not mention, and what it was not asked, are both not known.
     let known = Dictionary(answered.map { ($0.handoffID, $0) }) { first, _ in first }
-    return unknown.map { known[$0.handoffID] ?? $0 }
+    return unknown.map { known[$0.handoffID].map(shown) ?? $0 }
   }
 
   /// Asks what became of one handoff.
@@ -69,24 +69,54 @@ extension PluginProcess {
       let knowledge: HandoffKnowledge = try await ask(peer, .probe, handoff) { answer in
         redaction.redactedKnowledge(answer)
       }
-      return knowledge.handoffID == handoff.handoffID ? knowledge : unknown
+      return knowledge.handoffID == handoff.handoffID ? shown(knowledge) : unknown
     } catch  where Self.isUnsupported(error) {
       return unknown
     }
   }
 
-  /// Asks the plugin to give up a handoff; false if it cannot.
+  /// Asks whether a request would be taken, and what would be changed; nothing is submitted.
   ///
-  /// Its result still comes as a result.
-  package func cancel(_ handoff: HandoffReference) async throws -> Bool {
+  /// nil where the plugin does not offer it.
+  package func preflight(_ parameters: PreflightParameters) async throws -> PreflightAnswer? {
     let (peer, introduction) = try await readyConnection()
-    guard introduction.offers(.cancel) else { return false }
+    guard introduction.offers(.preflight) else { return nil }
+    redaction.add(parameters.request.state)
     do {
-      let _: JSONValue = try await ask(peer, .cancel, handoff)
-      return true
+      return try await ask(peer, .preflight, parameters) { answer in redaction.redacted(answer) }
     } catch  where Self.isUnsupported(error) {
-      return false
+      return nil
     }
+  }
+
+  /// Asks the plugin to give up a handoff, and returns what it knows of it then; nil if it cannot be
+  /// asked.
+  ///
+  /// An answer that says nothing of the handoff means that it was heard: the result still comes as a
+  /// result.
+  package func cancel(_ handoff: HandoffReference) async throws -> HandoffKnowledge? {
+    let (peer, introduction) = try await readyConnection()
+    guard introduction.offers(.cancel) else { return nil }
+    redaction.add(handoff.state)
+    let heard = HandoffKnowledge(handoffID: handoff.handoffID, standing: .working)
+    do {
+      let answer: JSONValue = try await ask(peer, .cancel, handoff) { answer in
+        redaction.redactedKnowledge(answer)
+      }
+      guard answer["standing"] != nil else { return heard }
+      let knowledge = try WireCoder.document(HandoffKnowledge.self, from: answer)
+      return knowledge.handoffID == handoff.handoffID ? shown(knowledge) : heard
+    } catch let error as ProtocolError {
+      throw ResultError(.malformedResult, "answer to cancel: \(error.message)", effect: .unknown)
+    } catch  where Self.isUnsupported(error) {
+      return nil
+    }
+  }
+
+  private func shown(_ knowledge: HandoffKnowledge) -> HandoffKnowledge {
+    var knowledge = knowledge
+    knowledge.message = knowledge.message.map { shown($0) }
+    return knowledge
   }
 
   /// Asks the plugin to end, and closes the connection; ``run()`` returns when it has ended, at the

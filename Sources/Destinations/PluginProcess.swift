@@ -241,7 +241,9 @@ package final class PluginProcess: Sendable {
 
   private func discover(_ peer: RPCPeer) async throws -> PluginIntroduction {
     let parameters = DiscoverParameters(
-      protocolVersions: settings.protocolVersions,
+      protocolVersions: HandoffRequest.supportedVersions.filter(
+        settings.protocolVersions.contains
+      ),
       destination: settings.name,
       settings: settings.settings
     )
@@ -257,16 +259,11 @@ package final class PluginProcess: Sendable {
         ?? ResultError(.destinationUnavailable, failure.message, effect: .none, retry: .afterFix)
     }
     let discovery = try WireCoder.document(Discovery.self, from: answer)
-    let shared = Set(discovery.protocolVersions).intersection(settings.protocolVersions)
-    guard let version = shared.max() else {
-      throw ResultError(
-        .versionIncompatible,
-        "the broker speaks \(settings.protocolVersions), the plugin \(discovery.protocolVersions)",
-        effect: .none,
-        retry: .afterFix
-      )
-    }
-    return PluginIntroduction(discovery: discovery, version: version)
+    let agreement = try VersionAgreement(
+      configured: settings.protocolVersions,
+      receiver: discovery.protocolVersions
+    )
+    return PluginIntroduction(discovery: discovery, agreement: agreement)
   }
 }
 

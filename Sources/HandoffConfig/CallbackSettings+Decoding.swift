@@ -7,12 +7,28 @@ extension CallbackSettings {
   init?(id: CallbackID, from reader: TableReader) {
     let action = Self.action(from: reader)
     let secret = SecretReference("secret", of: reader)
+    let oldSecret = SecretReference("old_secret", of: reader)
+    let command = reader.has("command") ? reader.command("command") : Self.opener
+    _ = reader.node("command")
     reader.finish()
     guard let action else { return nil }
-    if case .url = action, !reader.has("secret") {
-      reader.report("secret", "missing: what signs the notices?")
+    Self.checkKeys(action, of: reader)
+    self.init(id: id, action: action, secret: secret, oldSecret: oldSecret, command: command)
+  }
+
+  /// A secret was always taken beside every kind; the keys that came later are checked.
+  private static func checkKeys(_ action: Action, of reader: TableReader) {
+    var foreign = ["old_secret", "command"]
+    switch action {
+    case .url:
+      foreign = ["command"]
+      if !reader.has("secret") { reader.report("secret", "missing: what signs the notices?") }
+    case .open: foreign = ["old_secret"]
+    case .exec, .file: break
     }
-    self.init(id: id, action: action, secret: secret)
+    for key in foreign where reader.has(key) {
+      reader.report(key, "means nothing with a callback of this kind")
+    }
   }
 
   private static func action(from reader: TableReader) -> Action? {

@@ -120,9 +120,12 @@ extension DestinationSettings {
       writer.line("url", text: url)
       writer.line("answer", text: answer.rawValue)
       writer.line("secret", secret: secret)
+      writer.line("old_secret", secret: oldSecret)
+      writer.line("idempotent", retry.repeatsUnknown)
     case .url:
       writer.line("url", text: url)
       writer.line("opener", texts: command)
+      writer.line("env", texts: env)
     case .file:
       writer.line("inbox", text: inbox?.lossyText)
     }
@@ -156,10 +159,13 @@ extension CallbackSettings {
     switch action {
     case .exec(let command): writer.line("exec", texts: command)
     case .url(let url): writer.line("url", text: url)
-    case .open(let url): writer.line("open", text: url)
+    case .open(let url):
+      writer.line("open", text: url)
+      writer.line("command", texts: command)
     case .file(let path): writer.line("file", text: path.lossyText)
     }
     writer.line("secret", secret: secret)
+    writer.line("old_secret", secret: oldSecret)
   }
 }
 

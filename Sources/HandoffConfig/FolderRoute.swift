@@ -40,7 +40,7 @@ package struct FolderRoute: Hashable, Sendable {
     isPackage: Bool = false
   ) {
     choices = Self.choices(folder: folder, sidecar: sidecar, mayPublish: !wasThereBefore)
-    title = sidecar?.title ?? Self.title(isPackage ? export.lastComponent : export.stem)
+    title = sidecar?.title ?? Self.defaultTitle(isPackage ? export.lastComponent : export.stem)
     callbackID = sidecar?.callbackID ?? folder.callback
     publishAt = sidecar?.publishAt
     metadata = sidecar?.requestMetadata
@@ -79,7 +79,7 @@ package struct FolderRoute: Hashable, Sendable {
   }
 
   /// A name as text, cut to what a title may have.
-  private static func title(_ name: BytePath) -> String {
+  package static func defaultTitle(_ name: BytePath) -> String {
     var title = name.lossyText
     while title.utf8.count > Sidecar.maximumTitle { title.removeLast() }
     return title

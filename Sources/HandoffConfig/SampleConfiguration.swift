@@ -106,16 +106,19 @@ package enum SampleConfiguration {
     # transport = "http"
     # url = "https://example.net/hook"
     # answer = "callback"              # callback: signed, to /v3/results; status: that of the response
-    # secret = { env = "HOOK_SECRET" } # or { file = "…" } or { credential = "…" }
+    # secret = { env = "HOOK_SECRET" } # or { file = "…" } or { credential = "…" }; whsec_… or 24 bytes or more
+    # old_secret = { env = "HOOK_OLD" } # the one before, while the two sides change it
+    # idempotent = false               # it drops what it has had, by webhook-id: doubtful tries are repeated
     #
     # [destination.desktop]
     # transport = "url"
-    # url = "editor://handoff"
-    # opener = ["xdg-open"]
+    # url = "editor://handoff"         # the program's own scheme, and nothing after handoff
+    # opener = ["xdg-open"]            # gets the URL as its last argument, in the broker's session
+    # ceiling = "1h"                   # the result comes by `handoff result` before, or not at all
     #
     # [destination.share]
     # transport = "file"
-    # inbox = "share"
+    # inbox = "share"                  # made if it is missing; the folder that it lies in is not
 
     # Where senders hear of results, and a folder's callback and the broker's alert of trouble: exactly one
     # of exec, url, open and file. In exec, words in braces are members of the notice, which also comes on
@@ -126,7 +129,9 @@ package enum SampleConfiguration {
     # url = "https://example.net/results"
     # open = "editor://result"
     # file = "results.jsonl"
-    # secret = { env = "EDITOR_SECRET" } # or { file = "…" } or { credential = "…" }
+    # secret = { env = "EDITOR_SECRET" } # url: signs the notices, as for a destination
+    # old_secret = { env = "EDITOR_OLD" } # url: the one before, while it is being changed
+    # command = ["xdg-open"]             # open: what is given the URL
 
     # Programs that write exports, and what is known of them; `handoff check --print` shows those that are
     # built in, of which one with the same name here takes the place. Patterns are for one name.

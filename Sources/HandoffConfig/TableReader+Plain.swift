@@ -14,6 +14,19 @@ extension TableReader {
     return .object(members)
   }
 
+  /// This whole table, of somebody else's keys, as it is; texts that begin with `./` are made absolute.
+  func plainTable() -> JSONValue {
+    let pairs = members.map { member in
+      (
+        member.key,
+        plain(member.node, at: name(member.key)) { text in
+          text.hasPrefix("./") ? context.absolute(text).lossyText : text
+        }
+      )
+    }
+    return .object(Dictionary(pairs) { first, _ in first })
+  }
+
   /// A value as JSON has it; dates and times become texts as RFC 3339 writes them.
   func plain(
     _ node: TOMLNode,

@@ -8,7 +8,7 @@ struct TableReader {
   let context: DecodingContext
   let path: String
   let shape: String
-  private let members: [TOMLMember]
+  let members: [TOMLMember]
 
   /// Reads nothing yet; a table that the file does not have has no members.
   init(_ members: [TOMLMember], path: String, shape: String, context: DecodingContext) {

@@ -5,8 +5,7 @@ import Paths
 extension ConfigurationDraft {
   /// What is asked for and not built yet; each part of the work removes its lines here.
   func unsupportedProblems(in context: DecodingContext) -> [ConfigurationProblem] {
-    let found = destinationFeatures + otherFeatures
-    return found.map { path, feature in
+    destinationFeatures.map { path, feature in
       let place = context.place(of: path)
       return ConfigurationProblem(
         file: context.file,
@@ -22,28 +21,12 @@ extension ConfigurationDraft {
   private var destinationFeatures: [Feature] {
     destinations.flatMap { destination in
       let path = "destination.\(destination.name)"
-      let isBuilt = [.plugin, .exec].contains(destination.transport)
       return Self.chosen([
-        (!isBuilt, "\(path).transport", "transport \(destination.transport.rawValue)"),
         (destination.quota != nil, "\(path).quota", "a quota"),
         (!destination.after.isEmpty, "\(path).after", "an order between destinations"),
         (destination.rendition != nil, "\(path).use", "use of a rendition"),
         (destination.approval, "\(path).approval", "approval by a person"),
-        (
-          !destination.protocolVersions.contains(3), "\(path).protocol_versions",
-          "a protocol version before 3"
-        ),
       ])
-    }
-  }
-
-  private var otherFeatures: [Feature] {
-    callbacks.values.sorted { $0.id.text < $1.id.text }.compactMap { callback in
-      switch callback.action {
-      case .exec, .file: nil
-      case .url: ("callback.\(callback.id).url", "a callback by url")
-      case .open: ("callback.\(callback.id).open", "a callback by open")
-      }
     }
   }
 

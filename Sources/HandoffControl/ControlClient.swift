@@ -49,7 +49,8 @@ package enum ControlClient {
       do {
         return try await peer.call(method.rawValue, question)
       } catch let failure as RPCMessage.Failure {
-        throw ControlError(.init(rawValue: failure.code) ?? .failed, failure.message)
+        let code = ControlError.Code(rawValue: failure.code) ?? .failed
+        throw ControlError(code, failure.message, failure.data)
       } catch is PeerError {
         throw ControlError(.unavailable, "the broker ended before it answered")
       }

@@ -1,3 +1,5 @@
+package import HandoffProtocol
+
 /// Why the broker did not answer a question, or refused what it was asked.
 package struct ControlError: Error, Hashable, Sendable, CustomStringConvertible {
   package enum Code: Int, Hashable, Sendable, CaseIterable {
@@ -9,14 +11,24 @@ package struct ControlError: Error, Hashable, Sendable, CustomStringConvertible 
     case refused = -32_012
     /// It was tried and failed.
     case failed = -32_013
+    /// It came after the end of what it is about.
+    case expired = -32_014
   }
 
   package let code: Code
   package let message: String
+  /// The protocol's own error, where it is one.
+  package let reason: ResultError?
 
-  package init(_ code: Code, _ message: String) {
+  package init(_ code: Code, _ message: String, _ reason: ResultError? = nil) {
     self.code = code
     self.message = message
+    self.reason = reason
+  }
+
+  /// A check of the sender's side says no; the message begins with the protocol's code.
+  package init(refusal: ResultError, _ code: Code = .refused) {
+    self.init(code, "\(refusal.code): \(refusal.message)", refusal)
   }
 
   package var description: String { message }

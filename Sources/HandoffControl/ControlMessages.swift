@@ -7,18 +7,26 @@ package enum ControlMethod: String, Sendable, CaseIterable {
   case why
   case importFile = "import"
   case send
+  /// The checks of `send`, and the receiver's; makes no handoff.
+  case dryRun = "dry_run"
   case wait
   case cancel
   case retry
   /// Judges a file again; with the parameters and the answer of `why`.
   case retryFile = "retry_file"
   case adopt
+  /// Takes a result that came by itself.
+  case result
+  /// Widens a limited destination by one asset.
+  case allow
   case delete
   case fsck
   case fsckProgress = "fsck_progress"
   case fsckStop = "fsck_stop"
   case gc
   case resumeHandoffs = "resume_handoffs"
+  /// A destination that was stopped goes on.
+  case resume
 }
 
 /// The parameters of `status`: which part of the files it lists, since there may be very many.
@@ -52,6 +60,22 @@ package struct DeleteParameters: Codable, Sendable {
   }
 }
 
+/// The parameters of `allow`: one asset, one destination.
+package struct AllowParameters: Codable, Sendable {
+  package var localIdentifier: LocalIdentifier
+  package var destination: String
+
+  package init(localIdentifier: LocalIdentifier, destination: String) {
+    self.localIdentifier = localIdentifier
+    self.destination = destination
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case localIdentifier = "local_identifier"
+    case destination
+  }
+}
+
 /// The parameters of `why`: a path, absolute.
 package struct WhyParameters: Codable, Sendable {
   package var path: BytePath
@@ -82,38 +106,41 @@ package struct ImportParameters: Codable, Sendable {
   }
 }
 
-/// The parameters of `send`: one handoff of all assets.
+/// The parameters of `send` and `dry_run`: a sender's document, and what only the command line asks.
 package struct SendParameters: Codable, Sendable {
-  package var localIdentifiers: [LocalIdentifier]
-  package var destination: String
-  package var title: String?
-  package var syncPublish: Bool
-  package var callbackID: String?
-  package var publishAt: Timestamp?
-  package var expiresInMilliseconds: Int64?
-  package var key: String?
+  package var request: SendRequest
+  /// Also where it has been handed off before.
   package var again: Bool
-  package var dryRun: Bool
 
-  package init(localIdentifiers: [LocalIdentifier], destination: String) {
-    self.localIdentifiers = localIdentifiers
-    self.destination = destination
-    self.syncPublish = false
-    self.again = false
-    self.dryRun = false
+  package init(_ request: SendRequest, again: Bool = false) {
+    self.request = request
+    self.again = again
   }
 
   private enum CodingKeys: String, CodingKey {
-    case localIdentifiers = "local_identifiers"
-    case destination
-    case title
-    case syncPublish = "sync_publish"
-    case callbackID = "callback_id"
-    case publishAt = "publish_at"
-    case expiresInMilliseconds = "expires_in_ms"
-    case key
     case again
-    case dryRun = "dry_run"
+  }
+
+  /// The document's members and `again` stand beside each other.
+  package init(from decoder: any Decoder) throws {
+    request = try SendRequest(from: decoder)
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    again = try container.decodeIfPresent(Bool.self, forKey: .again) ?? false
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    try request.encode(to: encoder)
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    if again { try container.encode(again, forKey: .again) }
+  }
+}
+
+/// The parameters of `result`: a URL or a document as it came, with its state token.
+package struct ResultParameters: Codable, Sendable {
+  package var text: String
+
+  package init(text: String) {
+    self.text = text
   }
 }
 

@@ -19,11 +19,26 @@ package struct CallbackSettings: Hashable, Sendable {
   package var action: Action
   /// Signs the notices of ``Action/url(_:)``.
   package var secret: SecretReference?
+  /// The secret before this one, while it is being changed: notices are signed with both.
+  package var oldSecret: SecretReference?
+  /// Opens the URLs of ``Action/open(_:)``: a program, and arguments before the URL.
+  package var command: [String]
 
-  package init(id: CallbackID, action: Action, secret: SecretReference? = nil) {
+  /// What opens URLs where nothing else is said.
+  package static let opener = ["xdg-open"]
+
+  package init(
+    id: CallbackID,
+    action: Action,
+    secret: SecretReference? = nil,
+    oldSecret: SecretReference? = nil,
+    command: [String] = opener
+  ) {
     self.id = id
     self.action = action
     self.secret = secret
+    self.oldSecret = oldSecret
+    self.command = command
   }
 }
 

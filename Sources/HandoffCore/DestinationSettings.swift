@@ -37,6 +37,9 @@ package struct DestinationSettings: Hashable, Sendable {
   package var answer = Answer.callback
   /// Signs both ways, for `http`.
   package var secret: SecretReference?
+  /// The secret before this one, while it is being changed: requests are signed with both, and results
+  /// with either are taken.
+  package var oldSecret: SecretReference?
   /// Absolute; where `file` puts its copies.
   package var inbox: BytePath?
   package var idle: Duration = .seconds(600)

@@ -15,6 +15,9 @@ package enum HandoffEvent: Hashable, Sendable {
   case cancelled
   /// A failure with what it left behind, and whether another attempt is due.
   case failure(Effect, retry: Bool)
+  /// Nobody knows what the attempt left behind, and it is made again because the receiver drops what it
+  /// has had.
+  case sendAgain
   /// Refused by a check of either side, with nothing done.
   case refuse
   /// Nobody knows what the attempt left behind.
@@ -59,10 +62,10 @@ package enum HandoffLifecycle {
       case .leased: afterLeased(event)
       case .submitted, .accepted: afterSubmission(event)
       case .outcomeUnknown, .needsUser: afterDoubt(event)
-      case .failed: event == .retry ? .pending : nil
+      case .failed: afterFailure(event)
       // A late result may show that it happened after all; an operator decides.
-      case .expired: event == .adopt ? .succeeded : nil
-      case .succeeded, .cancelled, .refused: nil
+      case .expired, .cancelled: event == .adopt ? .succeeded : nil
+      case .succeeded, .refused: nil
       }
     guard let next else { throw IllegalTransition(status, event) }
     return next
@@ -75,8 +78,9 @@ package enum HandoffLifecycle {
     case .failure(.none, retry: false): .failed
     case .expire: .expired
     case .withdraw: .cancelled
-    case .release, .submit, .accept, .success, .cancelled, .loseTrack, .notReceived, .needUser,
-      .adopt, .retry, .failure(.none, retry: true), .failure(.applied, _), .failure(.unknown, _):
+    case .release, .submit, .accept, .success, .cancelled, .sendAgain, .loseTrack, .notReceived,
+      .needUser, .adopt, .retry, .failure(.none, retry: true), .failure(.applied, _),
+      .failure(.unknown, _):
       nil
     }
   }
@@ -89,8 +93,8 @@ package enum HandoffLifecycle {
     case .failure(.none, retry: false): .failed
     case .expire: .expired
     case .withdraw: .cancelled
-    case .claim, .accept, .success, .cancelled, .loseTrack, .notReceived, .needUser, .adopt, .retry,
-      .failure(.applied, _), .failure(.unknown, _):
+    case .claim, .accept, .success, .cancelled, .sendAgain, .loseTrack, .notReceived, .needUser,
+      .adopt, .retry, .failure(.applied, _), .failure(.unknown, _):
       nil
     }
   }
@@ -98,15 +102,16 @@ package enum HandoffLifecycle {
   private static func afterSubmission(_ event: HandoffEvent) -> HandoffStatus? {
     switch event {
     case .accept: .accepted
-    case .success, .adopt: .succeeded
+    case .success: .succeeded
     case .cancelled, .withdraw: .cancelled
     case .refuse: .refused
-    case .failure(.none, retry: true), .notReceived: .pending
+    case .failure(.none, retry: true), .notReceived, .sendAgain: .pending
     case .failure(.none, retry: false), .failure(.applied, _): .failed
     case .failure(.unknown, _), .loseTrack: .outcomeUnknown
     case .needUser: .needsUser
     case .expire: .expired
-    case .claim, .release, .submit, .retry: nil
+    // While a receiver holds it, its own word counts.
+    case .claim, .release, .submit, .adopt, .retry: nil
     }
   }
 
@@ -120,7 +125,18 @@ package enum HandoffLifecycle {
     case .failure(.unknown, _), .loseTrack: .outcomeUnknown
     case .needUser: .needsUser
     case .expire: .expired
-    case .claim, .release, .submit, .refuse: nil
+    case .claim, .release, .submit, .sendAgain, .refuse: nil
+    }
+  }
+
+  /// An operator has it tried again, or says that it happened as a late result shows.
+  private static func afterFailure(_ event: HandoffEvent) -> HandoffStatus? {
+    switch event {
+    case .retry: .pending
+    case .adopt: .succeeded
+    case .claim, .release, .submit, .accept, .success, .cancelled, .sendAgain, .failure, .refuse,
+      .loseTrack, .notReceived, .needUser, .expire, .withdraw:
+      nil
     }
   }
 }
@@ -131,9 +147,21 @@ extension ResultError {
   /// - Parameters:
   ///   - status: where the handoff stands.
   ///   - mayRetry: its time for further attempts is not used up.
+  ///   - repeatsUnknown: see ``RetryPolicy/repeatsUnknown``.
   /// - Returns: the move; whether it is possible from there is the table's to say.
-  package func event(from status: HandoffStatus, mayRetry: Bool) -> HandoffEvent {
-    if effect == .none, retry == .later, mayRetry { return .failure(.none, retry: true) }
+  package func event(
+    from status: HandoffStatus,
+    mayRetry: Bool,
+    repeatsUnknown: Bool = false
+  ) -> HandoffEvent {
+    if retry == .later, mayRetry {
+      switch effect {
+      case .none: return .failure(.none, retry: true)
+      case .unknown where repeatsUnknown && (status == .submitted || status == .accepted):
+        return .sendAgain
+      case .unknown, .applied: break
+      }
+    }
     if effect == .none, retry != .later, code.isRefusal {
       switch status {
       case .pending, .leased, .submitted, .accepted: return .refuse

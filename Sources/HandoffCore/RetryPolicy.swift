@@ -7,6 +7,8 @@ package struct RetryPolicy: Hashable, Sendable {
   package var first: Duration
   /// The longest wait at all.
   package var maximum: Duration
+  /// Attempts with effect `unknown` are made again too, because the receiver drops what it has had.
+  package var repeatsUnknown = false
 
   package init(limit: Duration, first: Duration, maximum: Duration) {
     self.limit = limit

@@ -55,6 +55,16 @@ public protocol Destination: Sendable {
     context: ReceiveContext
   ) async throws -> Resumption
 
+  /// Says what it would change about a handoff, one sentence each, before there is one; throws why it
+  /// would not take it. Unless it is written, nothing.
+  ///
+  /// Nothing may be done here, and no asset can be resolved: what is known of them is given. It is asked
+  /// by `handoff send --dry-run`.
+  func preflight(
+    _ handoff: ReceivedHandoff,
+    assets: [ConstrainedAsset]
+  ) async throws -> [String]
+
   /// Says whether handoffs can be taken now; throws why not. Unless it is written, always.
   func checkStatus() async throws
 }
@@ -67,6 +77,12 @@ extension Destination {
   ) async throws -> Resumption {
     Self.descriptor.isIdempotent ? .redo : .unknown
   }
+
+  /// Takes everything that meets the constraints, as it is.
+  public func preflight(
+    _ handoff: ReceivedHandoff,
+    assets: [ConstrainedAsset]
+  ) async throws -> [String] { [] }
 
   /// Always ready.
   public func checkStatus() async throws {}

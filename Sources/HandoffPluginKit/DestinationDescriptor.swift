@@ -34,7 +34,7 @@ public struct DestinationDescriptor: Sendable {
   }
 
   /// The versions of the request document that the kit reads.
-  static let protocolVersions = [HandoffRequest.currentVersion]
+  static let protocolVersions = HandoffRequest.supportedVersions
   /// The optional parts of the protocol that the kit answers.
   static let capabilities = ["cancel", "preflight", "probe", "reconcile", "status"]
 

@@ -60,6 +60,11 @@ struct JournalEntry: Sendable, Codable {
     isAcknowledged = false
   }
 
+  /// The version of the request.
+  var version: Int {
+    request["protocol_version"]?.integer.map(Int.init) ?? HandoffRequest.currentVersion
+  }
+
   /// The handoff again, with the token that the broker has brought.
   func handoff(_ state: StateToken) throws -> ReceivedHandoff {
     var members = request

@@ -37,7 +37,10 @@ struct PluginEnvironment {
 
   private static func value(_ name: String) throws -> String {
     guard let text = environmentValue(name) else {
-      throw PluginEnvironmentError("\(name) is not set: this program is started by handoff")
+      throw PluginEnvironmentError(
+        "\(name) is not set: this program is started by handoff; to try it by hand, "
+          + "`handoff plugin test` with its path"
+      )
     }
     return text
   }

@@ -21,7 +21,10 @@ struct PluginSession<Served: Destination> {
       now: now
     )
     let ending = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-    let peer = RPCPeer(socket: socket) { method, parameters throws(RPCMessage.Failure) in
+    let peer = RPCPeer(
+      socket: socket,
+      forgivesLines: true
+    ) { method, parameters throws(RPCMessage.Failure) in
       let answer = try await Self.answer(receiver, method, parameters)
       if method == MessageMethod.shutdown.rawValue {
         await receiver.stop()

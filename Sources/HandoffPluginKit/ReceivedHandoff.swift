@@ -24,6 +24,8 @@ public struct ReceivedHandoff: Sendable {
   public let idempotencyKey: String
 
   let state: StateToken
+  /// The version of the request, in which its result answers.
+  let version: Int
   /// The request document without its `state`.
   let document: [String: JSONValue]
 
@@ -37,12 +39,18 @@ public struct ReceivedHandoff: Sendable {
     expiresAt = request.expiresAt
     metadata = request.metadata
     state = request.state
+    version = request.protocolVersion
     idempotencyKey = try Self.idempotencyKey(of: request.state)
     guard case .object(var members) = try WireCoder.value(request) else {
       throw ProtocolError(.malformedRequest, "not an object")
     }
     members["state"] = nil
     document = members
+  }
+
+  /// The result document.
+  func result(_ outcome: HandoffResult.Outcome) -> HandoffResult {
+    HandoffResult(state: state, outcome: outcome, version: version)
   }
 
   /// A digest of the token, with a label, so that it is no other digest of it.

@@ -6,7 +6,7 @@ extension Receiver {
     switch MessageMethod(rawValue: method) {
     case .discover: try await WireCoder.value(discover(document(parameters)))
     case .status: await status()
-    case .preflight: try WireCoder.value(preflight(parameters))
+    case .preflight: try await WireCoder.value(preflight(parameters))
     case .submit: try await WireCoder.value(submit(parameters))
     case .probe: try await WireCoder.value(probe(document(parameters)))
     case .cancel: try await WireCoder.value(cancel(document(parameters)))
@@ -29,23 +29,26 @@ extension Receiver {
   ///
   /// Settings that are `null` only ask what this is.
   private func discover(_ parameters: DiscoverParameters) async throws -> Discovery {
-    let known = DestinationDescriptor.protocolVersions
-    guard parameters.protocolVersions.contains(where: known.contains) else {
-      throw RPCMessage.Failure.refused(
-        ResultError(
-          .versionIncompatible,
-          "the broker speaks \(parameters.protocolVersions), this receiver \(known)",
-          effect: .none,
-          remedy: "Install a broker and a receiver with a protocol version in common."
-        )
-      )
-    }
+    try agree(parameters.protocolVersions)
     destination = await made(of: parameters.settings)
     if case .failure(let error) = destination, parameters.settings != .null {
       throw RPCMessage.Failure.refused(error)
     }
     startWaiting()
     return Served.descriptor.discovery
+  }
+
+  /// A broker that writes no version that is read here gives no handoff either.
+  private func agree(_ written: [Int]) throws(RPCMessage.Failure) {
+    do {
+      _ = try VersionAgreement(
+        written: written,
+        configured: written,
+        receiver: DestinationDescriptor.protocolVersions
+      )
+    } catch {
+      throw .refused(error)
+    }
   }
 
   private func made(of settings: JSONValue) async -> Result<Served, ResultError> {
@@ -82,19 +85,28 @@ extension Receiver {
   }
 
   /// Would it be taken? Nothing is recorded.
-  private func preflight(_ parameters: JSONValue?) -> SubmitAnswer {
+  private func preflight(_ parameters: JSONValue?) async -> PreflightAnswer {
     do {
-      _ = try received(parameters)
-      _ = try destination.get()
-      return SubmitAnswer(accepted: true)
+      let parameters = try WireCoder.document(PreflightParameters.self, from: parameters)
+      let submitted = SubmitParameters(
+        handoffID: parameters.handoffID,
+        request: parameters.request
+      )
+      let handoff = try received(submitted)
+      try check.check(parameters.assets)
+      let changes = try await destination.get().preflight(handoff, assets: parameters.assets)
+      return PreflightAnswer(accepted: true, changes: changes)
     } catch {
-      return SubmitAnswer(accepted: false, error: refusal(error))
+      return PreflightAnswer(accepted: false, error: refusal(error))
     }
   }
 
   /// Reads a request and checks it as its receiver.
   func received(_ parameters: JSONValue?) throws -> ReceivedHandoff {
-    let submitted = try WireCoder.document(SubmitParameters.self, from: parameters)
+    try received(WireCoder.document(SubmitParameters.self, from: parameters))
+  }
+
+  private func received(_ submitted: SubmitParameters) throws -> ReceivedHandoff {
     guard RequestCheck.isFileName(submitted.handoffID) else {
       throw ProtocolError(.malformedRequest, "handoff_id is not fit for a file name")
     }

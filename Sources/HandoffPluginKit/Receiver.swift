@@ -13,6 +13,8 @@ actor Receiver<Served: Destination> {
     var task: Task<Void, Never>?
     var isCancelled = false
     var lastProgress: ContinuousClock.Instant?
+    /// What a person has to do before it goes on.
+    var userNeed: String?
   }
 
   let context: DestinationContext
@@ -111,7 +113,7 @@ actor Receiver<Served: Destination> {
     entries[handoff.id]?.ending = JournalEntry.Ending(outcome, at: now())
     // A result that cannot be recorded is told all the same: the broker's ledger is the better place.
     await storeEntry(handoff.id, "recording a result")
-    await deliver(handoff.id, HandoffResult(state: handoff.state, outcome: outcome))
+    await deliver(handoff.id, handoff.result(outcome))
   }
 
   /// Sends a result; it stays in the journal until the broker has answered.

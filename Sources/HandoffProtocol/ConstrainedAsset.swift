@@ -1,7 +1,7 @@
 /// What constraints look at: the facts of one asset.
 ///
 /// Both sides check with the same rules; a fact that is not known limits nothing.
-public struct ConstrainedAsset: Sendable, Hashable {
+public struct ConstrainedAsset: Sendable, Hashable, Codable {
   /// Named in the error when it is the one at fault.
   public var localIdentifier: LocalIdentifier
   /// Bytes.
@@ -34,6 +34,16 @@ public struct ConstrainedAsset: Sendable, Hashable {
     self.videoCodec = videoCodec
     self.width = width
     self.height = height
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case localIdentifier = "local_identifier"
+    case size
+    case duration = "duration_s"
+    case container
+    case videoCodec = "video_codec"
+    case width
+    case height
   }
 }
 

@@ -10,6 +10,8 @@ public struct ErrorCode: Hashable, Sendable, Codable {
     self.text = text
   }
 
+  /// The assets have been handed off to the destination, or still may be: once more only on purpose.
+  public static let alreadyHandedOff = ErrorCode("already_handed_off")
   /// The destination may not read this asset.
   public static let accessLimited = ErrorCode("access_limited")
   /// The state token has had its result.
@@ -38,6 +40,8 @@ public struct ErrorCode: Hashable, Sendable, Codable {
   public static let expired = ErrorCode("expired")
   /// The attempt was stopped before it ended.
   public static let interrupted = ErrorCode("interrupted")
+  /// The sender's idempotency key belongs to a handoff with another body.
+  public static let keyReused = ErrorCode("key_reused")
   /// The library's file system is away.
   public static let libraryUnavailable = ErrorCode("library_unavailable")
   /// The request breaks the protocol.

@@ -1,4 +1,7 @@
-/// The small versioned document that is sent to a destination, protocol version 3.
+/// The small versioned document that is sent to a destination.
+///
+/// The type holds what the newest version can say; ``protocolVersion`` says in which one it is written,
+/// and ``carried(by:defaultTitle:)`` gives it in an older one, or the reason why that cannot be.
 public struct HandoffRequest: Sendable {
   /// The version this document is written in.
   public var protocolVersion: Int
@@ -25,8 +28,10 @@ public struct HandoffRequest: Sendable {
 
   /// The largest document, in bytes.
   public static let maximumSize = 16_384
-  /// The version written by this code.
+  /// The newest version that this code reads and writes.
   public static let currentVersion = 3
+  /// The versions that this code reads and writes, the oldest first.
+  public static let supportedVersions = [1, 2, 3]
 
   /// Makes a request in the current version.
   public init(
@@ -50,68 +55,5 @@ public struct HandoffRequest: Sendable {
     self.attempt = attempt
     self.metadata = metadata
     self.mustUnderstand = []
-  }
-}
-
-extension HandoffRequest: Codable {
-  private enum CodingKeys: String, CodingKey, CaseIterable {
-    case protocolVersion = "protocol_version"
-    case mediaType = "media_type"
-    case localIdentifiers = "local_identifiers"
-    case state
-    case title
-    case syncPublish = "sync_publish"
-    case callbackID = "callback_id"
-    case expiresAt = "expires_at"
-    case attempt
-    case metadata
-    case mustUnderstand = "must_understand"
-  }
-
-  /// Decodes strictly: members may be unknown (unless listed in `must_understand`), but those that are
-  /// known must have their shape, and values that change meaning must be known.
-  public init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: CodingKeys.self)
-    protocolVersion = try container.decode(Int.self, forKey: .protocolVersion)
-    guard protocolVersion == Self.currentVersion else {
-      throw ProtocolError(.versionIncompatible, "request of version \(protocolVersion)")
-    }
-    mediaType = try container.decode(String.self, forKey: .mediaType)
-    guard mediaType == "video" else {
-      throw ProtocolError(.unsupportedMedia, "media type \(mediaType.prefix(40))")
-    }
-    localIdentifiers = try container.decode([LocalIdentifier].self, forKey: .localIdentifiers)
-    guard !localIdentifiers.isEmpty, Set(localIdentifiers).count == localIdentifiers.count else {
-      throw ProtocolError(.malformedRequest, "no local identifier, or one twice")
-    }
-    state = try container.decode(StateToken.self, forKey: .state)
-    title = try container.decodeIfPresent(String.self, forKey: .title)
-    syncPublish = try container.decodeIfPresent(Bool.self, forKey: .syncPublish) ?? false
-    callbackID = try container.decodeIfPresent(CallbackID.self, forKey: .callbackID)
-    expiresAt = try container.decodeIfPresent(Timestamp.self, forKey: .expiresAt)
-    attempt = try container.decodeIfPresent(Int.self, forKey: .attempt) ?? 1
-    guard attempt >= 1 else { throw ProtocolError(.malformedRequest, "attempt \(attempt)") }
-    metadata = try container.decodeIfPresent(JSONValue.self, forKey: .metadata)
-    mustUnderstand = try container.decodeIfPresent([String].self, forKey: .mustUnderstand) ?? []
-    let known = Set(CodingKeys.allCases.map(\.rawValue))
-    if let foreign = mustUnderstand.first(where: { !known.contains($0) }) {
-      throw ProtocolError(.versionIncompatible, "must understand \(foreign.prefix(40))")
-    }
-  }
-
-  /// Encodes all members that have a value.
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(protocolVersion, forKey: .protocolVersion)
-    try container.encode(mediaType, forKey: .mediaType)
-    try container.encode(localIdentifiers, forKey: .localIdentifiers)
-    try container.encode(state, forKey: .state)
-    try container.encodeIfPresent(title, forKey: .title)
-    try container.encode(syncPublish, forKey: .syncPublish)
-    try container.encodeIfPresent(callbackID, forKey: .callbackID)
-    try container.encodeIfPresent(expiresAt, forKey: .expiresAt)
-    try container.encode(attempt, forKey: .attempt)
-    try container.encodeIfPresent(metadata, forKey: .metadata)
-    if !mustUnderstand.isEmpty { try container.encode(mustUnderstand, forKey: .mustUnderstand) }
   }
 }

@@ -20,73 +20,20 @@ public struct HandoffResult: Sendable {
   /// The largest document, in bytes.
   public static let maximumSize = 16_384
 
-  /// Makes a result in the current version.
-  public init(state: StateToken, outcome: Outcome) {
-    self.protocolVersion = HandoffRequest.currentVersion
+  /// Makes a result.
+  ///
+  /// - Parameters:
+  ///   - state: the token of the request.
+  ///   - outcome: how it ended.
+  ///   - version: that of the request; a result in another one is malformed.
+  public init(
+    state: StateToken,
+    outcome: Outcome,
+    version: Int = HandoffRequest.currentVersion
+  ) {
+    self.protocolVersion = version
     self.state = state
     self.outcome = outcome
-  }
-}
-
-/// Why a request did not succeed.
-public struct ResultError: Hashable, Sendable, Codable, Error {
-  /// The protocol's name for it.
-  public var code: ErrorCode
-  /// One sentence for a person.
-  public var message: String
-  /// What is left at the destination.
-  public var effect: Effect
-  /// When another attempt makes sense.
-  public var retry: RetryAdvice
-  /// Seconds; only with ``RetryAdvice/later``.
-  public var retryAfter: Int?
-  /// What a person can do about it.
-  public var remedy: String?
-  /// The identifier at fault, where one is.
-  public var localIdentifier: LocalIdentifier?
-
-  /// Makes an error.
-  public init(
-    _ code: ErrorCode,
-    _ message: String,
-    effect: Effect,
-    retry: RetryAdvice = .never,
-    retryAfter: Int? = nil,
-    remedy: String? = nil,
-    localIdentifier: LocalIdentifier? = nil
-  ) {
-    self.code = code
-    self.message = message
-    self.effect = effect
-    self.retry = retry
-    self.retryAfter = retryAfter
-    self.remedy = remedy
-    self.localIdentifier = localIdentifier
-  }
-
-  private enum CodingKeys: String, CodingKey {
-    case code
-    case message
-    case effect
-    case retry
-    case retryAfter = "retry_after_s"
-    case remedy
-    case localIdentifier = "local_identifier"
-  }
-
-  /// Decodes; a missing effect counts as unknown, missing advice as never.
-  public init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: CodingKeys.self)
-    code = try container.decode(ErrorCode.self, forKey: .code)
-    message = try container.decodeIfPresent(String.self, forKey: .message) ?? ""
-    effect = try container.decodeIfPresent(Effect.self, forKey: .effect) ?? .unknown
-    retry = try container.decodeIfPresent(RetryAdvice.self, forKey: .retry) ?? .never
-    retryAfter = try container.decodeIfPresent(Int.self, forKey: .retryAfter)
-    guard retryAfter ?? 0 >= 0 else {
-      throw ProtocolError(.malformedResult, "a negative retry_after_s")
-    }
-    remedy = try container.decodeIfPresent(String.self, forKey: .remedy)
-    localIdentifier = try container.decodeIfPresent(LocalIdentifier.self, forKey: .localIdentifier)
   }
 }
 
@@ -104,8 +51,11 @@ extension HandoffResult: Codable {
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     protocolVersion = try container.decode(Int.self, forKey: .protocolVersion)
-    guard (1...HandoffRequest.currentVersion).contains(protocolVersion) else {
-      throw ProtocolError(.versionIncompatible, "result of version \(protocolVersion)")
+    guard HandoffRequest.supportedVersions.contains(protocolVersion) else {
+      throw ProtocolError(
+        .malformedResult,
+        "result of version \(protocolVersion), which no request has"
+      )
     }
     state = try container.decode(StateToken.self, forKey: .state)
     switch try container.decode(String.self, forKey: .result) {
@@ -120,7 +70,7 @@ extension HandoffResult: Codable {
     case "failure":
       outcome = .failure(try container.decode(ResultError.self, forKey: .error))
     case let other:
-      throw ProtocolError(.malformedResult, "result \(other.prefix(40)) is not known")
+      throw ProtocolError(.malformedResult, "result \(other.quotedOrLength) is not known")
     }
   }
 
@@ -140,5 +90,18 @@ extension HandoffResult: Codable {
       try container.encode("failure", forKey: .result)
       try container.encode(error, forKey: .error)
     }
+  }
+}
+
+extension HandoffResult {
+  /// Why this does not answer a request of a version, or nil where it does.
+  ///
+  /// A result carries the version of its request.
+  public func violation(ofVersion version: Int) -> ProtocolError? {
+    guard protocolVersion != version else { return nil }
+    return ProtocolError(
+      .malformedResult,
+      "result of version \(protocolVersion) for a request of version \(version)"
+    )
   }
 }

@@ -31,6 +31,11 @@ extension Broker {
     if let problem = configuration.unsupportedProblems.first {
       throw ServiceError(.unsupported, problem.description)
     }
+    let secrets = Secrets(of: configuration, environment: environment)
+    if !secrets.problems.isEmpty {
+      let problems = secrets.problems.map(\.description)
+      throw ServiceError(.noSecret, problems.joined(separator: "\n"))
+    }
     let state = StateFolder(configuration.broker.state)
     try Directory.create(state.path, permissions: 0o700)
     let lock = try BrokerLock(state)
@@ -41,9 +46,14 @@ extension Broker {
       directory: state.path,
       logger: logger,
       now: SystemClock.now,
+      bootClock: try SystemClock.boot(),
       onCommit: { dispatch.signal($0) },
       notices: NoticeRouting(alert: configuration.broker.alert) { notices.signal($0) }
     )
+    let addresses = configuration.destinations.compactMap { settings in
+      settings.transport == .http ? settings.url.map { (settings.name, $0) } : nil
+    }
+    try await ledger.liftStops(addresses: Dictionary(addresses) { first, _ in first })
     let library = try await openLibrary(configuration, ledger, logger)
     var firstSeen: [BytePath: Timestamp] = [:]
     for folder in configuration.dropFolders {
@@ -52,14 +62,16 @@ extension Broker {
     let stop = StopState()
     let opened = OpenedParts(
       configuration: configuration,
+      secrets: secrets,
       state: state,
       ledger: ledger,
       library: library,
       probe: MediaProbe(executable: programs.probe, logger: logger),
       leases: try await LeaseKeeper(),
       dispatch: dispatch,
+      wishes: DispatchSignals(configuration.destinations.map(\.name)),
       notices: notices,
-      callbacks: CallbackHost(programs: programs.folder, environment: environment),
+      callbacks: callbackHost(programs, environment),
       stop: stop,
       host: try await receiverHost(configuration, state, programs, environment, logger),
       logger: logger,
@@ -80,7 +92,8 @@ extension Broker {
         stop: stop,
         now: SystemClock.now,
         logger: logger
-      )
+      ),
+      address: APIAddress(configuration.broker)
     )
     return try await opened.broker(lock)
   }
@@ -133,6 +146,15 @@ extension Broker {
       )
     }
     return library
+  }
+
+  private static func callbackHost(
+    _ programs: Programs,
+    _ environment: [String: String]
+  ) -> CallbackHost {
+    var host = CallbackHost(programs: programs.folder, environment: environment)
+    host.agent = "handoff/\(Version.text)"
+    return host
   }
 
   private static func receiverHost(

@@ -74,9 +74,14 @@ package struct ConfigurationReport: Encodable, Sendable {
     for destination in configuration.destinations {
       let name = "destination \(destination.name)"
       let command = destination.command.first ?? ""
-      if CommandSearch.program(command, beside: programs.folder, searchPath: searchPath) == nil {
+      if [.plugin, .exec, .url].contains(destination.transport),
+        CommandSearch.program(command, beside: programs.folder, searchPath: searchPath) == nil
+      {
         let shown = BytePath(command).displayText
         warnings.append("\(name): the command \(shown) is not there or not executable")
+      }
+      if let folder = destination.inbox?.parent, try FileStatus.of(folder, following: true) == nil {
+        warnings.append("\(name): \(folder.displayText) is not there; create it")
       }
       for folder in destination.read + destination.write where try FileStatus.of(folder) == nil {
         warnings.append("\(name): \(folder.displayText) is not there; create it")
@@ -96,22 +101,28 @@ package struct ConfigurationReport: Encodable, Sendable {
       case .file(let path) where try FileStatus.of(path.parent, following: true) == nil:
         let shown = path.parent.displayText
         warnings.append("callback \(callback.id): \(shown) is not there; create it")
+      case .open where host.program(of: callback.command) == nil:
+        let shown = BytePath(callback.command.first ?? "").displayText
+        warnings.append(
+          "callback \(callback.id): the command \(shown) is not there or not executable"
+        )
       case .exec, .file, .url, .open: break
       }
     }
-    return warnings
+    return warnings + Secrets(of: configuration, environment: environment).warnings
   }
 
   /// Where a full copy stays.
   ///
-  /// Only the archive plugin is known to keep one; other receivers are their own.
+  /// Only the archive plugin and an inbox are known to keep one; other receivers are their own.
   private static func copies(
     _ settings: DropFolderSettings,
     _ configuration: Configuration
   ) -> [String] {
     let archives = configuration.destinations.filter { destination in
       (settings.handoff + settings.syncPublishTo).contains(destination.name)
-        && destination.command.first.map { BytePath($0).lastComponent } == "handoff-archive"
+        && (destination.transport == .file
+          || destination.command.first.map { BytePath($0).lastComponent } == "handoff-archive")
     }
     let original = settings.original == .remove ? [] : ["original"]
     return original + ["library"] + archives.map { "destination \($0.name)" }

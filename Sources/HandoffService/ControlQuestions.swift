@@ -15,12 +15,15 @@ struct ControlQuestions: Sendable {
   let health: [DestinationHealth]
   let handImport: HandImport
   let changes: ChangeBroadcast
+  let running: RunningPlugins
+  let wishes: DispatchSignals
   let results: ResultStage
-  let delivery: DeliveryPreparation
+  let dryRun: DryRun
   let sidecars: SidecarReader
   let deletion: AssetDeletion
   let originals: OriginalStage
   let care: CareQuestions
+  let address: APIAddress
   /// How this machine can contain receivers, for people.
   let containment: String
   let now: @Sendable () -> Timestamp
@@ -45,18 +48,25 @@ struct ControlQuestions: Sendable {
         )
       )
     case .send:
-      try WireCoder.value(try await send(WireCoder.document(SendParameters.self, from: parameters)))
+      try WireCoder.value(try await send(parameters))
+    case .dryRun: try WireCoder.value(try await dryRun(parameters))
     case .wait:
       try WireCoder.value(try await wait(WireCoder.document(WaitParameters.self, from: parameters)))
-    case .cancel: try await decide(parameters, ledger.cancel, ledger.dismiss)
-    case .retry: try await decide(parameters, ledger.retry, ledger.retry)
+    case .cancel: try await decide(parameters, cancel, ledger.dismiss)
+    case .retry: try await decide(parameters, retry, ledger.retry)
     case .retryFile:
       try WireCoder.value(
         try await judgeAgain(WireCoder.document(WhyParameters.self, from: parameters))
       )
     case .adopt:
-      try await decide(WireCoder.document(WaitParameters.self, from: parameters), ledger.adopt)
+      try await decide(WireCoder.document(WaitParameters.self, from: parameters), adopt)
+    case .allow: try await allow(parameters)
+    case .result: try await takeResult(parameters)
     case .delete: try await delete(parameters, from: peer)
+    case .resume:
+      try WireCoder.value(
+        try await resume(WireCoder.document(DestinationParameters.self, from: parameters))
+      )
     case .fsck, .fsckProgress, .fsckStop, .gc, .resumeHandoffs:
       try await care.answer(method, parameters)
     }
@@ -106,6 +116,7 @@ struct ControlQuestions: Sendable {
     for status in [HandoffStatus.outcomeUnknown, .needsUser] {
       needsPerson += try await ledger.handoffs(status: status, limit: 100)
     }
+    needsPerson += try await ledger.unadoptedSuccesses(limit: 100)
     let failed = try await ledger.notices(.failed, limit: 100)
     var shown = counts.shown
     for (state, count) in try await ledger.countUndelivered() {
@@ -138,13 +149,14 @@ struct ControlQuestions: Sendable {
       },
       counts: shown,
       needsPerson: needsPerson.map { .handoff(HandoffReport($0)) }
-        + failed.map { .notice(NoticeReport($0)) },
+        + failed.map { .notice(NoticeReport($0)) } + (try await stoppedDestinations()),
       notices: try await ledger.notices(.pending, limit: 100).map(NoticeReport.init)
     )
     if !candidates.isLast { report.candidatesNext = candidates.page.last?.path }
     report.containment = containment
     report.originals = try await stayingOriginals()
     report.heldOrders = try await care.heldOrders()
+    report.api = StatusReport.API(address)
     report.library = try await care.libraryReport(counts)
     return report
   }
@@ -189,40 +201,9 @@ struct ControlQuestions: Sendable {
   ) async throws -> JSONValue {
     let id = try handoffID(named)
     do {
-      let handoff = try await move(id)
-      await results.follow(handoff)
-      return try WireCoder.value(HandoffReport(handoff))
+      return try WireCoder.value(HandoffReport(try await move(id)))
     } catch let error as LedgerError {
       throw error.refusal
     }
-  }
-
-  private func send(_ parameters: SendParameters) async throws -> HandoffReport {
-    let order = try SendOrder(parameters, configuration, now: now()).order
-    if parameters.dryRun { return try await dryRun(order) }
-    do {
-      let (handoff, _) = try await ledger.create(order, again: parameters.again)
-      return HandoffReport(handoff)
-    } catch let error as LedgerError {
-      throw error.refusal
-    }
-  }
-
-  /// The sender's checks, without a handoff: nothing is recorded, granted or submitted.
-  private func dryRun(_ order: HandoffOrder) async throws -> HandoffReport {
-    var handoff = Handoff(
-      id: Handoff.ID(row: 0),
-      destination: order.destination,
-      localIdentifiers: order.localIdentifiers,
-      status: .pending,
-      createdAt: now()
-    )
-    let constraints = configuration.destination(order.destination)?.constraints ?? Constraints()
-    switch try await delivery.check(handoff, constraints: constraints) {
-    case .ready: break
-    case .refuse(let error): throw ControlError(.refused, "\(error.code): \(error.message)")
-    case .wait(let waiting): handoff.waiting = waiting
-    }
-    return HandoffReport(handoff)
   }
 }

@@ -7,6 +7,8 @@ final class DestinationHealth: Sendable {
     case starting
     case up
     case down(String)
+    /// There is no protocol version in common: handoffs are refused with this error.
+    case incompatible(ResultError)
     case circuitOpen(String)
   }
 
@@ -46,6 +48,7 @@ final class DestinationHealth: Sendable {
     case .starting: ("down", "starting")
     case .up: ("up", nil)
     case .down(let reason): ("down", reason)
+    case .incompatible(let error): ("down", error.message)
     case .circuitOpen(let reason): ("circuit_open", reason)
     }
   }

@@ -83,19 +83,30 @@ struct NoticeLoop: Sendable {
     } catch is CancellationError {
       return
     } catch {
-      return await recordFailure(of: notice, "\(error)")
+      let next = (error as? DeliveryFailure)?.next ?? .again(after: 0)
+      return await recordFailure(of: notice, "\(error)", next)
     }
     await recorded { try await ledger.recordDelivery(of: notice.id) }
     logger.info("Brought a notice", fields(notice))
   }
 
-  private func recordFailure(of notice: Notice, _ reason: String) async {
+  private func recordFailure(
+    of notice: Notice,
+    _ reason: String,
+    _ next: DeliveryFailure.Next
+  ) async {
+    let (retry, floor): (RetryPolicy?, Duration) =
+      switch next {
+      case .again(let seconds): (Self.retry, .seconds(seconds))
+      case .never: (nil, .zero)
+      }
     await recorded {
       let after = try await ledger.recordFailedDelivery(
         of: notice.id,
         reason,
-        retry: Self.retry,
-        jitter: Double.random(in: 0...1)
+        retry: retry,
+        jitter: Double.random(in: 0...1),
+        floor: floor
       )
       let fields = fields(notice).merging([.reason: reason]) { first, _ in first }
       if after.state == .failed {

@@ -22,7 +22,13 @@ extension OpenedParts {
     let loops = configuration.callbacks.values.map { settings in
       NoticeLoop(
         callback: settings.id,
-        delivery: CallbackDelivery(settings, host: callbacks, logger: logger),
+        delivery: CallbackDelivery(
+          settings,
+          host: callbacks,
+          secrets: secrets.callbacks[settings.id] ?? [],
+          now: SystemClock.now,
+          logger: logger
+        ),
         ledger: ledger,
         signal: notices[settings.id] ?? WakeSignal(),
         stop: stop,

@@ -16,9 +16,12 @@ extension PluginSession {
       let sent = claimed.handoff.submittedAt ?? parts.now()
       let entry = InFlight(
         claimed,
+        request: claimed.sent,
         assets: await grantAgain(claimed.handoff),
         ceiling: sent.advanced(by: settings.ceiling)
       )
+      // Its request was answered in an earlier life, or is asked about now.
+      entry.setAnswered()
       entries[claimed.handoff.id.description] = entry
       held.insert(entry)
     }
@@ -44,7 +47,7 @@ extension PluginSession {
       } else if wasInFlight {
         try await parts.results.fail(entry.id, Self.interrupted, side: .receiver, retry: nil)
       }
-      return knowledge.standing == .working
+      return isAtWork(knowledge, entry)
     } catch let error as ResultError where Self.saysItIsOver(error) {
       // Its result came over the socket a moment before, or it had ended in the ledger.
       return false
@@ -52,6 +55,19 @@ extension PluginSession {
       // One handoff must not keep the plugin from the others: it is asked again when it is silent.
       logFailure(entry.id, error)
       return wasInFlight
+    }
+  }
+
+  /// Whether the receiver holds it still, at work or waiting for a person.
+  func isAtWork(_ knowledge: HandoffKnowledge, _ entry: InFlight) -> Bool {
+    switch knowledge.standing {
+    case .working:
+      entry.setUserNeed(nil)
+      return true
+    case .needsUser:
+      entry.setUserNeed(knowledge.message ?? "")
+      return true
+    case .notReceived, .finished, .unknown: return false
     }
   }
 
@@ -72,6 +88,28 @@ extension PluginSession {
     } catch {
       logFailure(handoff.id, error)
       return []
+    }
+  }
+
+  /// Gives up on what was submitted to a receiver that cannot be asked any more: a person decides, or
+  /// the receiver's next life that can be asked.
+  func loseTrack(_ reason: ResultError) async {
+    let error = ResultError(
+      reason.code,
+      "the receiver cannot be asked what became of it: \(reason.message)",
+      effect: .unknown,
+      remedy: Self.interrupted.remedy
+    )
+    do {
+      for claimed in try await parts.ledger.openHandoffs(destination: settings.name)
+      where claimed.handoff.status.isInFlight {
+        try await parts.results.fail(claimed.handoff.id, error, side: .broker, retry: nil)
+      }
+    } catch {
+      parts.logger.error(
+        "What was submitted stays as it is",
+        [.destination: settings.name.text, .error: "\(error)"]
+      )
     }
   }
 }

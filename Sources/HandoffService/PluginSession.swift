@@ -14,12 +14,18 @@ struct PluginSession: Sendable {
     let ledger: Ledger
     let results: ResultStage
     let claims: ClaimLoop
+    let preflights: Preflights
+    let running: RunningPlugins
+    /// Somebody wishes something cancelled.
+    let wishes: WakeSignal
     let now: @Sendable () -> Timestamp
     let logger: Logger
   }
 
   let parts: Parts
   let held = InFlightTable()
+  /// What the receiver is at work on after all, to be followed again: as much as one receiver can hold.
+  let revived = AsyncStream.makeStream(of: InFlight.self, bufferingPolicy: .bufferingOldest(1024))
 
   init(_ parts: Parts) {
     self.parts = parts
@@ -31,15 +37,22 @@ struct PluginSession: Sendable {
   func serve(_ process: PluginProcess, health: DestinationHealth) async {
     do {
       let introduction = try await process.ready()
-      let constraints = settings.constraints
-        .narrowed(by: introduction.discovery.constraints ?? Constraints())
       let working = try await reconcile(process)
       health.set(.up)
-      await parts.claims.run(
-        first: working.map { entry in { await follow(entry, process) } },
-        counting: health.inFlight
-      ) { claimed in
-        await deliver(claimed, process, constraints)
+      await withTaskGroup { group in
+        group.addTask { await carryWishes(to: process) }
+        group.addTask { await followRevived(process, counting: health.inFlight) }
+        parts.preflights.attach(settings.name, .init(introduction: introduction, process: process))
+        defer { parts.preflights.detach(settings.name) }
+        parts.running.attach(settings.name) { await askAgain(about: $0, process) }
+        defer { parts.running.detach(settings.name) }
+        await parts.claims.run(
+          first: working.map { entry in { await follow(entry, process) } },
+          counting: health.inFlight
+        ) { claimed in
+          await deliver(claimed, process, introduction)
+        }
+        group.cancelAll()
       }
     } catch is CancellationError {
       return
@@ -60,9 +73,10 @@ struct PluginSession: Sendable {
   private func deliver(
     _ claimed: ClaimedHandoff,
     _ process: PluginProcess,
-    _ constraints: Constraints
+    _ introduction: PluginIntroduction
   ) async {
     let id = claimed.handoff.id
+    let constraints = settings.constraints(of: introduction)
     do {
       switch try await parts.delivery.prepare(claimed.handoff, constraints: constraints) {
       case .refuse(let error):
@@ -70,11 +84,30 @@ struct PluginSession: Sendable {
       case .wait(let waiting):
         try await parts.ledger.release(id, leaseID: claimed.leaseID, waiting: waiting)
       case .ready(let assets):
+        let request = try claimed.request(by: introduction.agreement, assets)
         // From here on the receiver may act: a broker that dies now must ask it.
         let ceiling = parts.now().advanced(by: settings.ceiling)
-        guard try await parts.results.recordSubmission(claimed, ceiling: ceiling) else { return }
-        await submit(InFlight(claimed, assets: assets, ceiling: ceiling), process)
+        guard
+          try await parts.results.recordSubmission(
+            claimed,
+            ceiling: ceiling,
+            version: request.protocolVersion
+          )
+        else { return }
+        let entry = InFlight(claimed, request: request, assets: assets, ceiling: ceiling)
+        await submit(entry, process)
       }
+    } catch let error as ResultError where error.code == .versionIncompatible {
+      await refuse(id, error)
+    } catch {
+      logFailure(id, error)
+    }
+  }
+
+  /// Ends a handoff that its receiver's version of the protocol cannot carry.
+  func refuse(_ id: Handoff.ID, _ error: ResultError) async {
+    do {
+      try await parts.results.fail(id, error, side: .sender, retry: nil)
     } catch {
       logFailure(id, error)
     }
@@ -86,6 +119,8 @@ struct PluginSession: Sendable {
     let mayBeAtWork: Bool
     do {
       mayBeAtWork = try await send(entry, process)
+      entry.setAnswered()
+      if mayBeAtWork { parts.wishes.signal() }
     } catch is CancellationError {
       return
     } catch {
@@ -124,7 +159,7 @@ struct PluginSession: Sendable {
     return try await parts.ledger.recordAcceptance(entry.id)
   }
 
-  private static let refusedWithoutReason = ResultError(
+  static let refusedWithoutReason = ResultError(
     .receiverFailed,
     "the receiver did not accept it and gave no reason",
     effect: .unknown
@@ -135,5 +170,12 @@ struct PluginSession: Sendable {
       "A handoff could not be carried on",
       [.handoffID: id.description, .destination: settings.name.text, .error: "\(error)"]
     )
+  }
+}
+
+extension DestinationSettings {
+  /// What the receiver says it takes, narrowed by the configuration.
+  func constraints(of introduction: PluginIntroduction) -> Constraints {
+    constraints.narrowed(by: introduction.discovery.constraints ?? Constraints())
   }
 }

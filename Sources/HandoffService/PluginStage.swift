@@ -3,6 +3,7 @@ import Destinations
 import HandoffCore
 import HandoffLog
 import HandoffProtocol
+import Ledger
 
 /// Keeps one plugin running: starts it, starts it again when it has ended, and rests where that is
 /// of no use.
@@ -28,7 +29,8 @@ struct PluginStage: Sendable {
         continue
       }
       let start = ContinuousClock.now
-      let reason = await runOnce()
+      let failure = await runOnce()
+      let reason = failure.remedy.map { "\(failure.message); \($0)" } ?? failure.message
       guard !stop.isDraining, !Task.isCancelled else { return }
       logger.warning(
         "A plugin ended",
@@ -36,6 +38,10 @@ struct PluginStage: Sendable {
       )
       let lifetime = start.duration(to: .now)
       switch restarts.ended(lifetime: lifetime, jitter: Double.random(in: 0...1)) {
+      case .restart(let wait) where failure.code == .versionIncompatible,
+        .openCircuit(let wait) where failure.code == .versionIncompatible:
+        health.set(.incompatible(failure))
+        await refuse(failure, for: wait, or: drained)
       case .restart(let wait):
         health.set(.down(reason))
         await drained.wait(atMost: wait)
@@ -60,26 +66,47 @@ struct PluginStage: Sendable {
     }
   }
 
+  /// Without a version in common nothing can be sent until one side is replaced: handoffs are told so
+  /// instead of waiting. The plugin is still started again now and then.
+  private func refuse(
+    _ error: ResultError,
+    for time: Duration,
+    or drained: WakeSignal
+  ) async {
+    let session = PluginSession(parts)
+    await session.loseTrack(error)
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask {
+        await parts.claims.run(counting: health.inFlight) { claimed in
+          await session.refuse(claimed.handoff.id, error)
+        }
+      }
+      group.addTask { await drained.wait(atMost: time) }
+      await group.next()
+      group.cancelAll()
+    }
+  }
+
   /// One life of the plugin; returns why it ended.
-  private func runOnce() async -> String {
+  private func runOnce() async -> ResultError {
     let session = PluginSession(parts)
     let process = PluginProcess(launch: launch, callbacks: session.callbacks)
-    return await withTaskGroup(of: String?.self) { group in
+    return await withTaskGroup(of: ResultError?.self) { group in
       group.addTask {
         do {
           try await process.run()
-          return "it ended by itself"
+          return Self.ended("it ended by itself")
         } catch let error as ResultError {
-          return error.remedy.map { "\(error.message); \($0)" } ?? error.message
+          return error
         } catch {
-          return "\(error)"
+          return Self.ended("\(error)")
         }
       }
       group.addTask {
         await session.serve(process, health: health)
         return nil
       }
-      var reason = "it was shut down"
+      var reason = Self.ended("it was shut down")
       for await ended in group {
         // The process's end ends the session; the session's end (draining) shuts the process down.
         if let ended {
@@ -89,5 +116,9 @@ struct PluginStage: Sendable {
       }
       return reason
     }
+  }
+
+  private static func ended(_ reason: String) -> ResultError {
+    ResultError(.destinationUnavailable, reason, effect: .none, retry: .later)
   }
 }

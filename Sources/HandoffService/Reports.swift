@@ -1,6 +1,7 @@
 import DropFolders
 import HandoffControl
 import HandoffCore
+import HandoffProtocol
 import Ledger
 import Paths
 
@@ -55,10 +56,45 @@ extension HeldOrderReport {
   }
 }
 
+extension LateResultReport {
+  init(_ late: LateResult) {
+    self.init(
+      at: late.at,
+      result: late.kind,
+      output: late.output,
+      errorCode: late.errorCode,
+      errorMessage: late.errorMessage
+    )
+  }
+}
+
 extension LedgerError {
   /// As an answer to whoever asked.
   var refusal: ControlError {
-    ControlError(isAboutNothing ? .notFound : .refused, description)
+    let kind: ControlError.Code = isAboutNothing ? .notFound : .refused
+    guard let code else { return ControlError(kind, description) }
+    return ControlError(refusal: ResultError(code, detail, effect: .none), kind)
+  }
+
+  /// The protocol's name for what a sender did wrong; nil for what is no sender's.
+  private var code: ErrorCode? {
+    switch self {
+    case .unknownAsset: .assetMissing
+    case .assetDeleted: .assetDeleted
+    case .keyReused: .keyReused
+    case .alreadySucceeded: .alreadyHandedOff
+    case .malformedOrder: .malformedRequest
+    case .notLocal, .missing, .vanished, .damaged, .unusable, .cut, .headLost, .keyLost,
+      .identifierCollision, .pinned, .unknownHandoff, .leaseLost, .unknownNotice,
+      .noticeNotFailed, .hasEnded, .illegal:
+      nil
+    }
+  }
+
+  /// The description without the code.
+  private var detail: String {
+    guard case .malformedOrder(let destination, let detail) = self else { return description }
+    return "\(destination): \(detail)"
   }
 
   /// What was asked for is not there, as opposed to not being allowed.
@@ -68,7 +104,7 @@ extension LedgerError {
     case .notLocal, .missing, .vanished, .damaged, .unusable, .cut, .headLost, .keyLost,
       .identifierCollision,
       .assetDeleted, .pinned, .leaseLost, .keyReused, .alreadySucceeded, .malformedOrder,
-      .noticeNotFailed, .illegal:
+      .noticeNotFailed, .hasEnded, .illegal:
       false
     }
   }

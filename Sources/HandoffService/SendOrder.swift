@@ -7,36 +7,37 @@ import HandoffProtocol
 struct SendOrder: Sendable {
   let order: HandoffOrder
 
-  /// - Throws: ``ControlError`` naming the protocol's code: `destination_unknown`, `callback_unknown`.
-  init(_ parameters: SendParameters, _ configuration: Configuration, now: Timestamp) throws {
-    guard let destination = DestinationName(parameters.destination),
-      configuration.destination(destination) != nil
-    else {
+  /// - Throws: ``ControlError`` with the protocol's code: `malformed_request`, `expired`,
+  ///   `destination_unknown`, `callback_unknown`.
+  init(_ request: SendRequest, _ configuration: Configuration, now: Timestamp) throws {
+    if let violation = request.violation(now: now) { throw ControlError(refusal: violation) }
+    guard configuration.destination(request.destination) != nil else {
       let names = configuration.destinations.map(\.name.text).joined(separator: ", ")
-      throw ControlError(
-        .refused,
-        "destination_unknown: the running broker knows no \(parameters.destination), only \(names); "
-          + "after a change of the configuration it has to be started again"
+      throw Self.refusal(
+        .destinationUnknown,
+        "the running broker knows no \(request.destination), only \(names); after a change of the "
+          + "configuration it has to be started again"
       )
     }
+    if let callback = request.callbackID, configuration.callbacks[callback] == nil {
+      throw Self.refusal(.callbackUnknown, "\(callback) is not configured")
+    }
     var order = HandoffOrder(
-      destination: destination,
-      localIdentifiers: parameters.localIdentifiers,
+      destination: request.destination,
+      localIdentifiers: request.localIdentifiers,
       isAutomatic: false
     )
-    order.title = parameters.title
-    order.syncPublish = parameters.syncPublish
-    order.key = parameters.key
-    order.publishAt = parameters.publishAt
-    order.expiresAt = parameters.expiresInMilliseconds.map {
-      now.advanced(by: .milliseconds($0))
-    }
-    if let text = parameters.callbackID {
-      guard let callback = CallbackID(text), configuration.callbacks[callback] != nil else {
-        throw ControlError(.refused, "callback_unknown: \(text) is not configured")
-      }
-      order.callbackID = callback
-    }
+    order.title = request.title
+    order.syncPublish = request.syncPublish
+    order.callbackID = request.callbackID
+    order.metadata = request.metadata
+    order.key = request.key
+    order.publishAt = request.publishAt
+    order.expiresAt = request.expiry(now: now)
     self.order = order
+  }
+
+  private static func refusal(_ code: ErrorCode, _ message: String) -> ControlError {
+    ControlError(refusal: ResultError(code, message, effect: .none))
   }
 }

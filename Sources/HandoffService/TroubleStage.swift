@@ -101,6 +101,8 @@ final class TroubleStage: Sendable {
     case .starting: return
     case .up: event = .seemsWell
     case .down(let reason): event = .suffers(down(destination, reason, CandidateChange.patience))
+    case .incompatible(let error):
+      event = .suffers(down(destination, error.message, .zero))
     case .circuitOpen(let reason): event = .suffers(down(destination, reason, .zero))
     }
     state.withLock { $0.add(event, of: .destination(destination)) }

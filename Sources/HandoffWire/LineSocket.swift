@@ -1,6 +1,6 @@
 import Glibc
 import HandoffProtocol
-import LinuxSystem
+package import LinuxSystem
 import Synchronization
 
 /// Lines over a stream socket in both directions, without a thread of its own and with bounds on both
@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// The event loop reads while less than one line limit of lines waits to be taken. What is sent goes
 /// out at once as far as the socket takes it; a peer that lets four line limits pile up is cut off.
-final class LineSocket: Sendable {
+package final class LineSocket: Sendable {
   private struct State {
     var framer: LineFramer
     var lines = Fifo<[UInt8]>()
@@ -23,21 +23,25 @@ final class LineSocket: Sendable {
 
   private let socket: FileDescriptor
   private let limit: Int
+  private let readingLimit: Int
   private let state: Mutex<State>
   private static let chunkSize = 65_536
 
-  /// Takes a connected socket; the limit is that of one line, in bytes.
-  init(_ socket: FileDescriptor, limit: Int) {
+  /// Takes a connected socket; the limits are those of one line, in bytes: the second, where there is
+  /// one, of a line that is read.
+  package init(_ socket: FileDescriptor, limit: Int, readingLimit: Int? = nil) {
+    let readingLimit = readingLimit ?? limit
     self.socket = socket
     self.limit = limit
-    state = Mutex(State(framer: LineFramer(limit: limit)))
+    self.readingLimit = readingLimit
+    state = Mutex(State(framer: LineFramer(limit: readingLimit)))
   }
 
   /// Waits for the next line; nil when the peer has ended after a whole line.
   ///
   /// One caller at a time. Throws `CancellationError`; ``ProtocolError`` for a line that is too long or
   /// was not finished; ``SystemError``.
-  func nextLine() async throws -> [UInt8]? {
+  package func nextLine() async throws -> [UInt8]? {
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         let outcome = state.withLock { state -> Result<[UInt8]?, any Error>? in
@@ -72,7 +76,7 @@ final class LineSocket: Sendable {
   /// Sends a line.
   ///
   /// - Throws: ``PeerError``.
-  func send(_ line: [UInt8]) throws(PeerError) {
+  package func send(_ line: [UInt8]) throws(PeerError) {
     let failure = state.withLock { state -> PeerError? in
       if state.isClosed { return .notSent }
       let wasEmpty = state.outgoing.isEmpty
@@ -89,7 +93,7 @@ final class LineSocket: Sendable {
   }
 
   /// Ends the connection in both directions; lines that have come are still given out.
-  func close() {
+  package func close() {
     finish(.success(()))
     let registration = state.withLock { state in
       state.isClosed = true
@@ -106,7 +110,7 @@ final class LineSocket: Sendable {
   private func ready() {
     let wantsBytes = state.withLock { state in
       if !flush(&state) { state.outgoing = [] }
-      return state.ending == nil && !state.isClosed && state.waitingBytes < limit
+      return state.ending == nil && !state.isClosed && state.waitingBytes < readingLimit
     }
     if wantsBytes { read() }
     state.withLock { listen(&$0) }
@@ -186,7 +190,7 @@ final class LineSocket: Sendable {
   /// again and again to those who wait.
   private func listen(_ state: inout State) {
     var interest: EventLoop.Readiness = []
-    if state.ending == nil, state.waitingBytes < limit { interest.insert(.readable) }
+    if state.ending == nil, state.waitingBytes < readingLimit { interest.insert(.readable) }
     if !state.outgoing.isEmpty { interest.insert(.writable) }
     if state.isClosed || interest.isEmpty {
       state.registration?.cancel()

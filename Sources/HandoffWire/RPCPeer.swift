@@ -27,7 +27,9 @@ package final class RPCPeer: Sendable {
 
   private let socket: LineSocket
   private let limit: Int
+  private let readingLimit: Int
   private let concurrency: Int
+  private let forgivesLines: Bool
   private let handler: Handler
   private let state = Mutex(State())
   /// Messages of the peer that wait for a free place.
@@ -38,17 +40,24 @@ package final class RPCPeer: Sendable {
 
   /// Takes care of a connected socket from now on.
   ///
-  /// The limit is that of a line in either direction, in bytes; the concurrency is the number of calls
-  /// of the other side that are handled at once.
+  /// The limit is that of a line in either direction, in bytes, unless there is another for what is
+  /// read; the concurrency is the number of calls of the other side that are handled at once. A side
+  /// that forgives lines answers one that is no message with JSON-RPC's -32700 and reads on, as a
+  /// receiver does; the broker ends the connection.
   package init(
     socket: FileDescriptor,
     limit: Int = RPCMessage.maximumSize,
+    readingLimit: Int? = nil,
     concurrency: Int = 64,
+    forgivesLines: Bool = false,
     handler: @escaping Handler
   ) {
-    self.socket = LineSocket(socket, limit: limit)
+    let readingLimit = readingLimit ?? limit
+    self.socket = LineSocket(socket, limit: limit, readingLimit: readingLimit)
     self.limit = limit
+    self.readingLimit = readingLimit
     self.concurrency = concurrency
+    self.forgivesLines = forgivesLines
     self.handler = handler
   }
 
@@ -162,7 +171,16 @@ package final class RPCPeer: Sendable {
   // MARK: Messages of the other side
 
   private func take(_ line: [UInt8], _ group: inout DiscardingTaskGroup) throws {
-    let message = try WireCoder.decode(RPCMessage.self, from: line, limit: limit)
+    do {
+      try takeMessage(line, &group)
+    } catch let error as ProtocolError where forgivesLines {
+      let failure = RPCMessage.Failure(code: -32_700, message: error.message)
+      try socket.send(encode(.failure(nil, failure)))
+    }
+  }
+
+  private func takeMessage(_ line: [UInt8], _ group: inout DiscardingTaskGroup) throws {
+    let message = try WireCoder.decode(RPCMessage.self, from: line, limit: readingLimit)
     guard message.jsonrpc == "2.0" else {
       throw ProtocolError(.malformedRequest, "not JSON-RPC 2.0")
     }

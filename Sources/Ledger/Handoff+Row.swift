@@ -43,6 +43,8 @@ extension Handoff {
     submittedAt = row.submittedAt.map(Timestamp.init(milliseconds:))
     expiresAt = row.expiresAt.map(Timestamp.init(milliseconds:))
     finishedAt = row.finishedAt.map(Timestamp.init(milliseconds:))
+    cancelRequestedAt = row.cancelRequestedAt.map(Timestamp.init(milliseconds:))
+    userNeed = row.userNeed
     lateResults = Int(row.lateResults)
     isVerified = row.isVerified
   }
@@ -75,8 +77,10 @@ package struct ClaimedHandoff: Sendable {
   }
 
   package let handoff: Handoff
-  /// With its state token.
+  /// With its state token, in the newest version.
   package let request: HandoffRequest
+  /// The request in the version in which it was last sent.
+  package var sent: HandoffRequest { request.written(in: handoff.protocolVersion) }
   package let leaseID: LeaseID
 
   init(_ row: HandoffRow, token: StateToken) throws {

@@ -29,11 +29,13 @@ extension Ledger {
   ///   - id: the handoff.
   ///   - leaseID: the claim under which it is sent.
   ///   - ceiling: the moment after which the handoff can only be expired.
+  ///   - version: the protocol version in which it is sent.
   /// - Throws: ``LedgerError/leaseLost(_:)`` where the claim does not hold any more: do not send.
   package func recordSubmission(
     _ id: Handoff.ID,
     leaseID: ClaimedHandoff.LeaseID,
-    ceiling: Timestamp? = nil
+    ceiling: Timestamp? = nil,
+    version: Int = HandoffRequest.currentVersion
   ) async throws {
     try await write { transaction in
       var row = try transaction.row(id)
@@ -44,6 +46,7 @@ extension Ledger {
       try transaction.move(&row, .submit, saving: .submission) { row in
         row.submittedAt = now
         row.ceilingAt = ceiling?.milliseconds
+        row.protocolVersion = Int64(version)
       }
     }
   }
@@ -75,7 +78,7 @@ extension Ledger {
   }
 
   /// Gives back what was claimed when the broker ended, and returns what receivers may hold:
-  /// submitted and accepted handoffs, to be reconciled.
+  /// submitted and accepted handoffs and those that wait for a person, to be reconciled.
   package func recoverAtStart() async throws -> [ClaimedHandoff] {
     let rows = try await write { transaction in
       for var row in try transaction.leasedRows() { try transaction.giveBack(&row) }
@@ -158,7 +161,7 @@ extension LedgerTransaction {
   )
   private static let inFlight = SQL(
     """
-    SELECT \(HandoffRow.columns) FROM handoffs WHERE status IN ('submitted', 'accepted')
+    SELECT \(HandoffRow.columns) FROM handoffs WHERE status IN ('submitted', 'accepted', 'needs_user')
       AND finished_at IS NULL AND status <> 'pending'
     ORDER BY id
     """

@@ -74,15 +74,17 @@ extension Ledger {
   /// - Parameters:
   ///   - id: the notice.
   ///   - error: one sentence; it is shown to people.
-  ///   - retry: when it is tried again; the time counts from the first try.
+  ///   - retry: when it is tried again; the time counts from the first try. Nil: it is given up.
   ///   - jitter: 0 to 1; see ``RetryPolicy``.
+  ///   - floor: the other side asks not to be tried before.
   /// - Returns: the notice as it is now.
   /// - Throws: ``LedgerError/unknownNotice(_:)``, or where the ledger cannot be written.
   package func recordFailedDelivery(
     of id: Notice.ID,
     _ error: String,
-    retry: RetryPolicy,
-    jitter: Double
+    retry: RetryPolicy?,
+    jitter: Double,
+    floor: Duration = .zero
   ) async throws -> Notice {
     let row = try await write { transaction in
       var row = try transaction.notice(id)
@@ -92,10 +94,11 @@ extension Ledger {
       row.firstAttemptAt = first
       row.attempts += 1
       row.error = error
-      let wait = retry.wait(
+      let wait = retry?.wait(
         failures: Int(row.attempts),
         elapsed: .milliseconds(now - first),
-        jitter: jitter
+        jitter: jitter,
+        floor: floor
       )
       row.dueAt = wait.map { Timestamp(milliseconds: now).advanced(by: $0).milliseconds }
       if wait == nil {

@@ -41,7 +41,11 @@ extension LedgerTransaction {
     let now = self.now
     if before == .pending { row.endWaiting() }
     if before == .leased { row.leaseUntil = nil }
-    if row.status.isFinal { row.finishedAt = now }
+    if row.status.isFinal {
+      row.finishedAt = now
+      row.cancelRequestedAt = nil
+    }
+    if row.status != .needsUser { row.userNeed = nil }
     change(&row)
     try save(row, from: before, columns)
     try record(
@@ -85,7 +89,7 @@ extension HandoffEvent {
     case .accept: "accepted"
     case .success: "succeeded"
     case .cancelled: "cancelled"
-    case .failure(_, retry: true): "retry_scheduled"
+    case .failure(_, retry: true), .sendAgain: "retry_scheduled"
     case .failure(.unknown, _), .loseTrack: "outcome_unknown"
     case .failure: "failed"
     case .refuse: "refused"

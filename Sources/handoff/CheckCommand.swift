@@ -15,6 +15,10 @@ extension Command {
       let problems = configuration.unsupportedProblems.map(\.description)
       throw CommandFailure(.usage, problems.joined(separator: "\n"))
     }
+    let secrets = Secrets(of: configuration, environment: ProcessEnvironment.values)
+    if !secrets.problems.isEmpty {
+      throw CommandFailure(.usage, secrets.problems.map(\.description).joined(separator: "\n"))
+    }
     if arguments.has("print") {
       Terminal.out(configuration.effectiveText)
       return .done

@@ -26,7 +26,7 @@ enum Program {
   private static func exitCode(_ error: ServiceError) -> ExitCode {
     switch error.code {
     case .alreadyRunning, .libraryInUse: .unavailable
-    case .unsupported: .usage
+    case .unsupported, .noSecret: .usage
     case .ledgerLost: .failed
     }
   }

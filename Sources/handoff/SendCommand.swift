@@ -20,7 +20,7 @@ extension Command {
       Option("expires-in", "D", "give up after a duration (90s, 15m, 2h, 7d)"),
       Option("key", "K", "idempotency key: the same key and body make the same handoff"),
       Option("again", nil, "also where it has succeeded before"),
-      Option("dry-run", nil, "make the sender's checks and submit nothing"),
+      Option("dry-run", nil, "make the sender's and the receiver's checks and submit nothing"),
       Option("wait", nil, "wait for the end; the exit code tells it"),
     ],
     examples: [
@@ -42,16 +42,17 @@ extension Command {
       }
     }
     let groups = arguments.has("each") ? identifiers.map { [$0] } : [identifiers]
-    var sent: [HandoffReport] = []
-    for destination in destinations {
-      for group in groups {
-        let parameters = try sendParameters(group, destination, arguments)
-        sent.append(
-          try await BrokerConnection.ask(configuration, .send, parameters, as: HandoffReport.self)
-        )
-      }
+    let documents = try destinations.flatMap { destination in
+      try groups.map { try sendParameters($0, destination, arguments) }
     }
-    if arguments.has("wait"), !arguments.has("dry-run") {
+    if arguments.has("dry-run") { return try await dryRun(documents, arguments, configuration) }
+    var sent: [HandoffReport] = []
+    for document in documents {
+      sent.append(
+        try await BrokerConnection.ask(configuration, .send, document, as: HandoffReport.self)
+      )
+    }
+    if arguments.has("wait") {
       for index in sent.indices {
         sent[index] = try await BrokerConnection.ask(
           configuration,
@@ -65,10 +66,6 @@ extension Command {
       try Terminal.json(sent)
     } else {
       for handoff in sent {
-        if arguments.has("dry-run") {
-          Terminal.out("\(handoff.destination) would be handed it; nothing was submitted")
-          continue
-        }
         Terminal.out("\(handoff.id) \(handoff.destination) \(handoff.status.rawValue)")
       }
     }
@@ -108,26 +105,36 @@ extension Command {
     _ destination: String,
     _ arguments: ParsedArguments
   ) throws -> SendParameters {
-    var parameters = SendParameters(localIdentifiers: identifiers, destination: destination)
-    parameters.title = arguments.text("title")
-    parameters.syncPublish = arguments.has("sync-publish")
-    parameters.callbackID = arguments.text("callback")
-    parameters.key = arguments.text("key")
-    parameters.again = arguments.has("again")
-    parameters.dryRun = arguments.has("dry-run")
+    guard let name = DestinationName(destination) else {
+      throw CommandFailure(.refused, "handoff send: destination_unknown: \(destination)")
+    }
+    var request = SendRequest(
+      identifiers,
+      to: name,
+      title: arguments.text("title"),
+      syncPublish: arguments.has("sync-publish"),
+      key: arguments.text("key")
+    )
+    if let text = arguments.text("callback") {
+      guard let callback = CallbackID(text) else {
+        let reason = "callback_unknown: \(BytePath(text).displayText) is not configured"
+        throw CommandFailure(.refused, "handoff send: \(reason)")
+      }
+      request.callbackID = callback
+    }
     if let text = arguments.text("publish-at") {
       guard let moment = Timestamp(rfc3339: text) else {
         throw CommandFailure(.usage, "--publish-at \(text): not an RFC 3339 time")
       }
-      parameters.publishAt = moment
+      request.publishAt = moment
     }
     if let text = arguments.text("expires-in") {
       guard let duration = Quantities.duration(text) else {
         throw CommandFailure(.usage, "--expires-in \(text): not a duration like 90s, 15m or 2h")
       }
-      parameters.expiresInMilliseconds = duration.wholeMilliseconds
+      request.expiresInMilliseconds = duration.wholeMilliseconds
     }
-    return parameters
+    return SendParameters(request, again: arguments.has("again"))
   }
 
   private static func exitCode(_ handoff: HandoffReport) -> ExitCode {

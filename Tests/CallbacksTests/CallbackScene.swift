@@ -7,10 +7,12 @@ import HandoffTestSupport
 import LinuxSystem
 import Paths
 import Testing
+import Webhooks
 
 /// A folder with what a callback leaves behind, and a notice to bring.
 struct CallbackScene: Sendable {
   let root: BytePath
+  static let now = Timestamp(milliseconds: 1_800_000_001_500)
 
   static func with(
     _ body: nonisolated(nonsending) (CallbackScene) async throws -> Void
@@ -29,6 +31,8 @@ struct CallbackScene: Sendable {
 
   func delivery(
     _ action: CallbackSettings.Action,
+    secrets: [String] = [],
+    command: [String] = CallbackSettings.opener,
     timeLimit: Duration = .seconds(20)
   ) throws -> CallbackDelivery {
     let id = try #require(CallbackID("editor"))
@@ -41,8 +45,10 @@ struct CallbackScene: Sendable {
     host.timeLimit = timeLimit
     host.grace = .milliseconds(300)
     return CallbackDelivery(
-      CallbackSettings(id: id, action: action),
+      CallbackSettings(id: id, action: action, command: command),
       host: host,
+      secrets: try secrets.map { try WebhookSecret($0) },
+      now: { Self.now },
       logger: .silent
     )
   }

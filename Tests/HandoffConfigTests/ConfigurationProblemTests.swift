@@ -188,6 +188,8 @@ struct ConfigurationProblemTests {
     ),
     ("protocol_versions = [4]", "destination.x.protocol_versions: each version is 1 to 3"),
     ("url = 'https://h'", "destination.x.url: means nothing with transport plugin"),
+    ("idempotent = true", "destination.x.idempotent: means nothing with transport plugin"),
+    ("old_secret = { env = 'A' }", "destination.x.old_secret: means nothing with transport plugin"),
     (
       "constraints.max_duration = 7200",
       "destination.x.constraints.max_duration: a duration is a text with a unit, as \"10s\", "
@@ -269,6 +271,21 @@ struct ConfigurationProblemTests {
     )
   }
 
+  @Test("a url destination has a scheme of its own, and its tokens expire soon")
+  func schemes() {
+    func found(_ url: String, _ more: String = "") -> [String] {
+      problems("[destination.a]\ntransport = 'url'\nurl = '\(url)'\n\(more)").map(withoutPlace)
+    }
+    #expect(found("editor://handoff", "ceiling = '24h'").isEmpty)
+    let form = "destination.a.url: only SCHEME://handoff, to which the request is added"
+    for url in ["editor://result", "editor://handoff?a=b", "editor://handoff#", "editor:handoff"] {
+      #expect(found(url) == [form])
+    }
+    #expect(found("https://handoff").first?.contains("a https URL is not allowed") == true)
+    let longest = "destination.a.ceiling: at most 1d with transport url, whose tokens expire soon"
+    #expect(found("editor://handoff", "ceiling = '25h'") == [longest])
+  }
+
   @Test("a callback has exactly one way, and a secret is only referred to")
   func callbacks() {
     let text = """
@@ -290,6 +307,12 @@ struct ConfigurationProblemTests {
       [callback.g]
       open = "mailto:x"
       secret = { envv = "A" }
+      [callback.h]
+      exec = ["x"]
+      command = ["y"]
+      [callback.i]
+      open = "e://x"
+      old_secret = { env = "A" }
       """
     let found = problems(text)
     #expect(
@@ -303,6 +326,8 @@ struct ConfigurationProblemTests {
         "callback.f.secret: missing: what signs the notices?",
         "callback.g.secret: exactly one of env, file and credential is expected",
         "unknown key callback.g.secret.envv; did you mean env?",
+        "callback.h.command: means nothing with a callback of this kind",
+        "callback.i.old_secret: means nothing with a callback of this kind",
       ]
     )
     #expect(!found.joined().contains("hunter2"))

@@ -203,6 +203,8 @@ struct ConfigurationTests {
       url = "https://example.net/hook"
       answer = "status"
       secret = { env = "HOOK_SECRET" }
+      old_secret = { file = "old" }
+      idempotent = true
       [destination.b]
       transport = "url"
       url = "editor://handoff"
@@ -212,26 +214,35 @@ struct ConfigurationTests {
       [callback.d]
       url = "https://example.net/results"
       secret = { credential = "results" }
+      old_secret = { env = "OLD" }
       [callback.e]
+      open = "editor://result"
+      command = ["opener", "-x"]
+      [callback.f]
       open = "editor://result"
       """
     )
     let destinations = configuration.destinations
     #expect(destinations.map(\.transport) == [.http, .url, .file])
     #expect(destinations[0].secret == .env("HOOK_SECRET"))
+    #expect(destinations[0].oldSecret == .file("/etc/handoff/old"))
+    #expect(destinations[0].retry.repeatsUnknown)
     #expect(destinations[0].answer == .status)
+    let callbacks = configuration.callbacks
+    #expect(try callbacks[callback("d")]?.oldSecret == .env("OLD"))
+    #expect(try callbacks[callback("e")]?.command == ["opener", "-x"])
+    #expect(try callbacks[callback("f")]?.command == ["xdg-open"])
     #expect(destinations[1].command == ["xdg-open"])
+    #expect(destinations[1].ceiling == .seconds(3600), "its tokens expire soon")
     #expect(destinations[2].inbox == "/etc/handoff/share")
     #expect(
       configuration.unsupportedProblems.map(\.description) == [
         "handoff.toml:2:13: destination.a.transport: transport http is not built yet",
-        "handoff.toml:7:13: destination.b.transport: transport url is not built yet",
-        "handoff.toml:10:13: destination.c.transport: transport file is not built yet",
-        "handoff.toml:13:7: callback.d.url: a callback by url is not built yet",
-        "handoff.toml:16:8: callback.e.open: a callback by open is not built yet",
       ]
     )
   }
+
+  private func callback(_ text: String) throws -> CallbackID { try #require(CallbackID(text)) }
 
   @Test("what is built is not named as missing")
   func supported() throws {

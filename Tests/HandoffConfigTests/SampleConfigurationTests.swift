@@ -55,7 +55,7 @@ struct SampleConfigurationTests {
     )
     let found = Set(context.places.keys.map(shape))
     let missing = Configuration.knownKeys().subtracting(found)
-      .filter { !$0.hasSuffix(".secret.file") && !$0.hasSuffix(".secret.credential") }
+      .filter { !$0.hasSuffix("secret.file") && !$0.hasSuffix("secret.credential") }
     #expect(missing.isEmpty)
     #expect(text.contains("{ file = ") && text.contains("{ credential = "))
     #expect(!context.problems.contains { $0.text.contains("unknown key") })

@@ -16,7 +16,7 @@ struct SubmitTests {
       let found = try await broker.discover(Script().settings())
       #expect(found.name == "plain")
       #expect(found.version == "1.2")
-      #expect(found.protocolVersions == [3])
+      #expect(found.protocolVersions == [1, 2, 3])
       #expect(found.constraints == Plain.constraints)
       #expect(found.capabilities?.contains("reconcile") == true)
     }
@@ -43,7 +43,7 @@ struct SubmitTests {
     let work = try TemporaryFolder()
     try await withSession(Plain.self, in: work) { broker in
       let refusal = await #expect(throws: RPCMessage.Failure.self) {
-        try await broker.discover(Script().settings(), versions: [1, 99])
+        try await broker.discover(Script().settings(), versions: [4, 99])
       }
       #expect(refusal?.data?.code == .versionIncompatible)
     }
@@ -128,7 +128,7 @@ struct SubmitTests {
     try await withSession(Plain.self, in: work) { broker in
       try await broker.discover(Script().settings())
       var old = try WireCoder.value(handoff())
-      old = old.setting("request", "protocol_version", .integer(2))
+      old = old.setting("request", "protocol_version", .integer(4))
       let version: SubmitAnswer = try await broker.ask(.submit, old)
       #expect(version.error?.code == .versionIncompatible)
       let climbing = try await broker.submit(handoff("../x", token: "t"))
@@ -137,6 +137,55 @@ struct SubmitTests {
       #expect(empty.error?.code == .malformedRequest)
       let many = try await broker.submit(handoff(assets: [1, 2, 3]))
       #expect(many.error?.code == .countOutOfRange)
+      #expect(try Directory.entries(of: work.path.appending("handoffs")).isEmpty)
+    }
+  }
+
+  @Test("a request of each version is taken, and its result answers in that version")
+  func everyVersion() async throws {
+    let work = try TemporaryFolder()
+    try await withSession(Plain.self, in: work) { broker in
+      try await broker.discover(Script().settings(), versions: [1, 2, 3])
+      for version in 1...3 {
+        var parameters = handoff("v\(version)")
+        parameters.request.protocolVersion = version
+        if version == 1 { parameters.request.title = nil }
+        #expect(try await broker.submit(parameters).accepted)
+        #expect(try await broker.nextResult().protocolVersion == version)
+        let known: HandoffKnowledge = try await broker.ask(.probe, parameters.reference)
+        #expect(known.result?.protocolVersion == version)
+      }
+    }
+  }
+
+  @Test("preflight says what would be refused, records nothing, and asks the author")
+  func preflight() async throws {
+    let work = try TemporaryFolder()
+    try await withSession(Plain.self, in: work) { broker in
+      try await broker.discover(Script().settings())
+      let request = handoff("p").request
+      func asset(_ size: Int64) -> ConstrainedAsset {
+        ConstrainedAsset(
+          localIdentifier: request.localIdentifiers[0],
+          size: size,
+          duration: nil,
+          container: nil,
+          videoCodec: nil,
+          width: nil,
+          height: nil
+        )
+      }
+      for (size, code) in [(Int64(1000), nil), (1001, ErrorCode.sizeOutOfRange)] {
+        let parameters = PreflightParameters(
+          handoffID: "p",
+          request: request,
+          assets: [asset(size)]
+        )
+        let answer: PreflightAnswer = try await broker.ask(.preflight, parameters)
+        #expect(answer.accepted == (code == nil) && answer.error?.code == code)
+      }
+      let late: SubmitAnswer = try await broker.ask(.submit, JSONValue.object([:]))
+      #expect(late.error?.code == .malformedRequest)
       #expect(try Directory.entries(of: work.path.appending("handoffs")).isEmpty)
     }
   }

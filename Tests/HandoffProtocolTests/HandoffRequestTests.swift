@@ -82,7 +82,7 @@ struct HandoffRequestTests {
     "a required member that is missing or odd is refused",
     arguments: [
       ("\"protocol_version\":3", "", ErrorCode.malformedRequest),
-      ("\"protocol_version\":3", "\"protocol_version\":2,", .versionIncompatible),
+      ("\"protocol_version\":3", "\"protocol_version\":0,", .versionIncompatible),
       ("\"protocol_version\":3", "\"protocol_version\":4,", .versionIncompatible),
       ("\"protocol_version\":3", "\"protocol_version\":\"3\",", .malformedRequest),
       ("\"media_type\":\"video\"", "\"media_type\":\"image\",", .unsupportedMedia),

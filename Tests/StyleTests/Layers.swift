@@ -30,7 +30,9 @@ struct Layers: Sendable {
   /// Know the system and nothing of handoffs.
   static let foundations = [
     Target("Sources/Digests", ["CGcrypt"], system: system),
+    Target("Sources/HTTPServer", ["CMicroHTTPD", "LinuxSystem"], system: system),
     Target("Sources/HandoffLog", ["Paths"], system: system),
+    Target("Sources/HTTPClient", ["CCurl", "LinuxSystem", "Paths"], system: system),
     Target("Sources/LinuxSystem", ["CLinux", "Paths"], system: system.union(["Dispatch"])),
     Target(
       "Sources/SQLite",
@@ -38,14 +40,21 @@ struct Layers: Sendable {
       system: system.union(["Dispatch"])
     ),
     Target("Sources/HandoffWire", ["HandoffProtocol", "LinuxSystem", "Paths"], system: system),
+    Target("Sources/Webhooks", ["Digests", "HandoffProtocol"], system: system),
   ]
 
   /// Do not know each other.
   static let adapters = [
     Target("Sources/AssetLibrary", domain.union(["Digests"]), system: system),
-    Target("Sources/Callbacks", domain, system: system),
-    Target("Sources/Destinations", domain.union(["HandoffWire"]), system: system),
+    Target("Sources/Callbacks", domain.union(["HTTPClient", "Webhooks"]), system: system),
+    Target("Sources/Conformance", kit.union(["Digests", "HandoffWire"]), system: system),
+    Target(
+      "Sources/Destinations",
+      domain.union(["Digests", "HTTPClient", "HandoffWire", "Webhooks"]),
+      system: system
+    ),
     Target("Sources/DropFolders", domain.union(["CInotifyTools"]), system: system),
+    Target("Sources/HandoffAPI", domain.union(["HTTPServer", "Webhooks"]), system: system),
     Target("Sources/HandoffControl", domain.union(["HandoffWire"]), system: system),
     Target("Sources/Ledger", domain.union(["Digests", "SQLite"]), system: system),
     Target("Sources/MediaProbe", domain, system: system),
@@ -56,15 +65,16 @@ struct Layers: Sendable {
     Target(
       "Sources/HandoffService",
       domain.union([
-        "AssetLibrary", "Callbacks", "Destinations", "DropFolders", "HandoffConfig",
-        "HandoffControl", "Ledger", "MediaProbe",
+        "AssetLibrary", "Callbacks", "Destinations", "DropFolders", "HandoffAPI",
+        "HandoffConfig", "HandoffControl", "Ledger", "MediaProbe", "Webhooks",
       ]),
       system: system
     ),
     Target(
       "Sources/handoff",
       domain.union([
-        "COptions", "HandoffConfig", "HandoffControl", "HandoffService", "MastodonStandIn",
+        "COptions", "Conformance", "HandoffConfig", "HandoffControl", "HandoffService",
+        "MastodonStandIn",
       ]),
       system: system
     ),
@@ -77,17 +87,18 @@ struct Layers: Sendable {
 
   /// Linked by other people's programs, or examples for them.
   static let receivers = [
+    Target("Sources/HandoffClient", kit.union(["HandoffWire"]), system: system),
     Target("Sources/HandoffPluginKit", kit.union(["Digests", "HandoffWire"]), system: system),
     Target("Plugins/archive", kit.union(["Digests", "HandoffPluginKit"]), system: system),
     Target("Plugins/preview", kit.union(["HandoffPluginKit"]), system: system),
-    Target("Plugins/social", kit.union(["CCurl", "HandoffPluginKit"]), system: system),
+    Target("Plugins/social", kit.union(["HandoffPluginKit", "HTTPClient"]), system: system),
   ]
 
   /// For the demo and the tests.
   static let standIns = [
     Target(
       "Sources/MastodonStandIn",
-      ["CMicroHTTPD", "Digests", "HandoffProtocol", "LinuxSystem", "Paths"],
+      ["Digests", "HTTPServer", "HandoffProtocol", "LinuxSystem", "Paths"],
       system: system
     ),
     Target("Sources/HandoffTestSupport", kit.union(["HandoffWire"]), system: system),

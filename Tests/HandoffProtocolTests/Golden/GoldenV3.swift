@@ -28,4 +28,9 @@ enum GoldenV3 {
   static let smallestFailure = #"""
     {"error":{"code":"something_new"},"protocol_version":3,"result":"failure","state":"t.Zm9vYmFy-_x"}
     """#
+
+  /// What a sender asks the broker for.
+  static let sender = #"""
+    {"callback_id":"editor-v1","destination":"social","key":"export-17","local_identifiers":["69D53A4B-8F24-8D7A-9C1E-3A5B7C9D0E1F/L0/001"],"media_type":"video","metadata":{"take":3},"must_understand":["sync_publish"],"protocol_version":3,"sync_publish":true,"title":"Day 1"}
+    """#
 }

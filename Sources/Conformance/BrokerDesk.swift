@@ -1,0 +1,101 @@
+import HandoffProtocol
+import Synchronization
+
+/// Answers what a plugin asks the broker, and counts it.
+final class BrokerDesk: Sendable {
+  /// What is answered to `asset.resolve`.
+  enum Resolving: Sendable {
+    case granted
+    case refused(ErrorCode)
+    /// Nothing: the plugin is kept at work.
+    case held
+  }
+
+  private struct State {
+    var resolving = Resolving.granted
+    var answersResults = true
+    var videos: [String: TrialVideo] = [:]
+    var resolved: [String: Int] = [:]
+    var unknownTokens = 0
+    /// Calls of the plugin that wait for their answer.
+    var held: [(id: RPCMessage.ID?, parameters: JSONValue)] = []
+  }
+
+  private let state = Mutex(State())
+
+  /// Grants a video to the request of a token.
+  func grant(_ video: TrialVideo, to token: String) {
+    state.withLock { $0.videos[token] = video }
+  }
+
+  /// From now on `asset.resolve` is answered so.
+  func setResolving(_ resolving: Resolving) {
+    state.withLock { $0.resolving = resolving }
+  }
+
+  /// Leaves results unanswered, as a broker does that dies.
+  func holdResults() {
+    state.withLock { $0.answersResults = false }
+  }
+
+  /// How often assets were resolved for a token.
+  func resolveCount(_ token: String) -> Int {
+    state.withLock { $0.resolved[token] ?? 0 }
+  }
+
+  /// Messages whose token is of no request.
+  var unknownTokens: Int { state.withLock { $0.unknownTokens } }
+
+  /// Grants what was held, and everything from now on.
+  func answerHeld(_ link: BrokerLink) {
+    let held = state.withLock { state in
+      state.resolving = .granted
+      defer { state.held = [] }
+      return state.held
+    }
+    for call in held {
+      if let answer = resolve(call.parameters, call.id) { link.answer(call.id, answer) }
+    }
+  }
+
+  /// The answer to a message; nil where none is given.
+  func answer(
+    _ method: String,
+    _ parameters: JSONValue,
+    _ id: RPCMessage.ID?
+  ) -> Incoming.Answer? {
+    switch MessageMethod(rawValue: method) {
+    case .resolveAsset: resolve(parameters, id)
+    case .result:
+      state.withLock { $0.answersResults } ? .result(.object([:])) : nil
+    case .progress, .log: .result(.object([:]))
+    default: .error(.unsupported(method))
+    }
+  }
+
+  private func resolve(_ parameters: JSONValue, _ id: RPCMessage.ID?) -> Incoming.Answer? {
+    state.withLock { state in
+      let token = parameters["state"]?.text ?? ""
+      guard let video = state.videos[token] else {
+        state.unknownTokens += 1
+        return refusal(.unknownState, "no handoff has this state token")
+      }
+      state.resolved[token, default: 0] += 1
+      switch state.resolving {
+      case .held:
+        state.held.append((id, parameters))
+        return nil
+      case .refused(let code): return refusal(code, "this asset cannot be read: \(code.text)")
+      case .granted:
+        guard parameters["local_identifier"]?.text == video.identifier.text else {
+          return refusal(.assetMissing, "the request does not name this asset")
+        }
+        return .result(video.resolved)
+      }
+    }
+  }
+
+  private func refusal(_ code: ErrorCode, _ message: String) -> Incoming.Answer {
+    .error(.refused(ResultError(code, message, effect: .none)))
+  }
+}

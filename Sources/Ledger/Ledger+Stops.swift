@@ -1,0 +1,141 @@
+package import HandoffCore
+package import HandoffProtocol
+import SQLite
+
+/// A destination that wants nothing any more, as its receiver has said.
+package struct DestinationStop: Hashable, Sendable {
+  package let destination: DestinationName
+  /// Where its receiver was when it said so.
+  package let address: String
+  /// One sentence for a person.
+  package let reason: String
+  package let stoppedAt: Timestamp
+}
+
+extension Ledger {
+  /// Stops a destination, and gives back the handoff that it has not taken: that attempt did not count.
+  ///
+  /// What was stopped stays so over a restart. Who delivers there asks ``LedgerReading/stop(of:)``, and
+  /// gives claims back as `paused`.
+  ///
+  /// - Parameters:
+  ///   - destination: whose receiver wants nothing any more.
+  ///   - address: where it is now.
+  ///   - error: what it said; the handoff shows it until its next attempt.
+  ///   - id: the handoff that was sent; nothing happens to one that has moved on.
+  /// - Returns: the handoff as it is now.
+  /// - Throws: where the ledger cannot be written.
+  package func stop(
+    _ destination: DestinationName,
+    address: String,
+    _ error: ResultError,
+    of id: Handoff.ID
+  ) async throws -> Handoff {
+    let row = try await write { transaction in
+      try transaction.stop(destination, address: address, reason: error.message)
+      var row = try transaction.row(id)
+      if row.status == .submitted || row.status == .accepted {
+        let now = transaction.now
+        try transaction.move(&row, .notReceived, detail: error.code.text) { row in
+          row.error = HandoffRow.StoredError(error, .receiver)
+          row.firstAttemptAt = nil
+          row.ceilingAt = nil
+          row.comeBack(.init(.paused), now: now)
+        }
+      }
+      return row
+    }
+    return try Handoff(row)
+  }
+
+  /// A person has a stopped destination go on; what waits for it is due at once.
+  ///
+  /// - Returns: false where it was not stopped.
+  package func resume(_ destination: DestinationName) async throws -> Bool {
+    try await write { transaction in try transaction.resume(destination) }
+  }
+
+  /// Lifts the stops of destinations that are elsewhere now, or are not configured any more.
+  ///
+  /// - Parameter addresses: where the configured receivers are.
+  /// - Returns: whose stops were lifted.
+  /// - Throws: where the ledger cannot be written.
+  @discardableResult
+  package func liftStops(
+    addresses: [DestinationName: String]
+  ) async throws -> [DestinationName] {
+    try await write { transaction in
+      let stops = try transaction.connection.rows(StopQueries.all, [], DestinationStop.init)
+      let moved = stops.filter { addresses[$0.destination] != $0.address }.map(\.destination)
+      for destination in moved { _ = try transaction.resume(destination) }
+      return moved
+    }
+  }
+}
+
+extension LedgerReading {
+  /// The destinations that are stopped.
+  package func stops() async throws -> [DestinationStop] {
+    try await readings.queue.read { connection in
+      try connection.rows(StopQueries.all, [], DestinationStop.init)
+    }
+  }
+
+  /// Why a destination is stopped; nil where it is not.
+  package func stop(of destination: DestinationName) async throws -> DestinationStop? {
+    try await readings.queue.read { connection in
+      try connection.first(StopQueries.one, [.text(destination.text)], DestinationStop.init)
+    }
+  }
+}
+
+extension LedgerTransaction {
+  fileprivate func stop(
+    _ destination: DestinationName,
+    address: String,
+    reason: String
+  ) throws {
+    let written = try connection.run(
+      StopQueries.insert,
+      [.text(destination.text), .text(address), .text(reason), .integer(now)]
+    )
+    // Several of its handoffs may hear it at one time.
+    guard written > 0 else { return }
+    try record(Event(at: now, kind: "stopped", destination: destination.text, detail: reason))
+  }
+
+  fileprivate func resume(_ destination: DestinationName) throws -> Bool {
+    let written = try connection.run(StopQueries.delete, [.text(destination.text)])
+    guard written > 0 else { return false }
+    try record(Event(at: now, kind: "resumed", destination: destination.text))
+    _ = try endWaiting(.paused, destination)
+    touch(destination.text)
+    return true
+  }
+}
+
+extension DestinationStop {
+  fileprivate init(_ row: borrowing Row) throws {
+    let name = try row.text(0)
+    guard let destination = DestinationName(name) else {
+      throw UnreadableRow(id: 0, column: "destination")
+    }
+    self.destination = destination
+    address = try row.text(1)
+    reason = try row.text(2)
+    stoppedAt = Timestamp(milliseconds: try row.integer(3))
+  }
+}
+
+private enum StopQueries {
+  static let columns = "destination, address, reason, stopped_at"
+  static let all = SQL("SELECT \(columns) FROM destination_stops ORDER BY destination")
+  static let one = SQL("SELECT \(columns) FROM destination_stops WHERE destination = ?1")
+  static let insert = SQL(
+    """
+    INSERT INTO destination_stops (\(columns)) VALUES (?1, ?2, ?3, ?4)
+    ON CONFLICT (destination) DO NOTHING
+    """
+  )
+  static let delete = SQL("DELETE FROM destination_stops WHERE destination = ?1")
+}
