@@ -2,7 +2,7 @@
 
 BIN := .build/release/handoff
 
-.PHONY: help packages build demo run test test-servers test-long bench docs format lint clean
+.PHONY: help packages build demo run test test-servers test-long fuzz bench docs format lint clean
 
 help:
 	@echo "make demo          build, then one real video through the whole walk"
@@ -10,6 +10,7 @@ help:
 	@echo "make test          format, warnings, tests without outside servers"
 	@echo "make test-servers  tests against real servers on loopback"
 	@echo "make test-long     torture, soak and long fuzzing"
+	@echo "make fuzz          libFuzzer: make fuzz [TARGET=NAME] [SECONDS=60]"
 	@echo "make bench         speed and memory"
 	@echo "make docs          the documentation, as a DocC archive"
 	@echo "make format        format the sources in place"
@@ -40,6 +41,7 @@ test:
 	swift build -c release
 	swift build --build-tests
 	swift test --skip-build --no-parallel
+	.ci/fuzz 2
 
 # The servers are installed, started and stopped by the tests themselves.
 test-servers:
@@ -50,6 +52,13 @@ test-servers:
 
 test-long: build
 	HANDOFF_LONG=1 swift test --filter 'LongTests'
+	.ci/fuzz 300
+
+TARGET :=
+SECONDS := 60
+fuzz:
+	@.ci/packages build
+	.ci/fuzz $(SECONDS) $(TARGET)
 
 bench: build
 	swift build -c release --product handoff-bench

@@ -85,6 +85,7 @@ let pureTargets: [Target] = [
 
 let foundationTargets: [Target] = [
   openLibrary("Digests", ["CGcrypt"]),
+  library("HTTPServer", ["CMicroHTTPD", "LinuxSystem"]),
   library("HandoffLog", ["Paths"]),
   openLibrary("HTTPClient", ["CCurl", "LinuxSystem", "Paths"]),
   openLibrary("LinuxSystem", ["CLinux", "Paths"]),
@@ -127,6 +128,13 @@ let adapterTargets: [Target] = [
     "DropFolders",
     ["CInotifyTools", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem", "Paths"]
   ),
+  library(
+    "HandoffAPI",
+    [
+      "HTTPServer", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem", "Paths",
+      "Webhooks",
+    ]
+  ),
   library("HandoffConfig", ["CTOML", "HandoffCore", "HandoffProtocol", "Paths"]),
   library(
     "HandoffControl",
@@ -159,9 +167,9 @@ let programTargets: [Target] = [
   library(
     "HandoffService",
     [
-      "AssetLibrary", "Callbacks", "Destinations", "DropFolders", "HandoffConfig",
-      "HandoffControl", "HandoffCore", "HandoffLog", "HandoffProtocol", "Ledger", "LinuxSystem",
-      "MediaProbe", "Paths", "Webhooks",
+      "AssetLibrary", "Callbacks", "Destinations", "DropFolders", "HandoffAPI", "HandoffConfig",
+      "HandoffControl", "HandoffCore", "HandoffLog", "HandoffProtocol", "Ledger",
+      "LinuxSystem", "MediaProbe", "Paths", "Webhooks",
     ]
   ),
 ]
@@ -197,7 +205,7 @@ let receiverTargets: [Target] = [
 // MARK: For the demo and the tests
 
 let standInTargets: [Target] = [
-  library("MastodonStandIn", ["CMicroHTTPD", "Digests", "HandoffProtocol", "LinuxSystem"])
+  library("MastodonStandIn", ["Digests", "HTTPServer", "HandoffProtocol", "LinuxSystem"])
 ]
 
 // MARK: Tests
@@ -279,8 +287,8 @@ let testTargets: [Target] = [
   tests(
     "DestinationsTests",
     [
-      "Destinations", "HandoffCore", "HandoffLog", "HandoffProtocol", "HandoffWire", "HTTPClient",
-      "LinuxSystem", "Paths", "Webhooks", "hostile-receiver",
+      "Destinations", "Digests", "HandoffCore", "HandoffLog", "HandoffProtocol", "HandoffWire",
+      "HTTPClient", "LinuxSystem", "Paths", "Webhooks", "hostile-receiver",
     ]
   ),
   tests("DigestsTests", ["Digests"]),
@@ -289,6 +297,15 @@ let testTargets: [Target] = [
     [
       "DropFolders", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem", "Paths",
       "watch-fixture",
+    ]
+  ),
+  tests("FuzzTests", ["FuzzTargets"]),
+  tests("HTTPServerTests", ["HTTPServer", "LinuxSystem", "Paths"]),
+  tests(
+    "HandoffAPITests",
+    [
+      "HTTPClient", "HandoffAPI", "HandoffCore", "HandoffLog", "HandoffProtocol", "LinuxSystem",
+      "Paths", "Webhooks",
     ]
   ),
   tests(
@@ -306,8 +323,8 @@ let testTargets: [Target] = [
   tests(
     "IntegrationTests",
     [
-      "Digests", "HandoffClient", "HandoffCore", "HandoffProtocol", "HandoffWire", "LinuxSystem",
-      "Paths", "Webhooks", "box-sender", "export-writer",
+      "Digests", "HTTPClient", "HandoffClient", "HandoffCore", "HandoffProtocol", "HandoffWire",
+      "LinuxSystem", "Paths", "Webhooks", "box-sender", "export-writer",
     ]
   ),
   tests(
@@ -338,6 +355,26 @@ let testTargets: [Target] = [
   tests("WebhooksTests", ["HandoffProtocol", "Webhooks"]),
 ]
 
+// MARK: Fuzzing: the targets are tested with the rest, the driver is built by `make fuzz`
+
+let fuzzTargets: [Target] =
+  [
+    .target(
+      name: "FuzzTargets",
+      dependencies: [
+        "AssetLibrary", "ContainerChecks", "HTTPServer", "HandoffConfig", "HandoffCore",
+        "HandoffProtocol", "Paths", "Webhooks",
+      ],
+      path: "Tests/Fuzz/Targets",
+      swiftSettings: settings
+    )
+  ]
+  + (Context.environment["HANDOFF_FUZZ"] == nil
+    ? []
+    : [
+      fixture("handoff-fuzz", ["FuzzTargets"], path: "Tests/Fuzz/Driver")
+    ])
+
 let package = Package(
   name: "handoff",
   products: [
@@ -348,7 +385,9 @@ let package = Package(
       targets: ["HandoffPluginKit", "HandoffProtocol", "Paths"]
     ),
     .library(name: "HandoffProtocol", targets: ["HandoffProtocol"]),
+    .library(name: "Webhooks", targets: ["Webhooks"]),
   ],
   targets: cTargets + pureTargets + foundationTargets + wireTargets + adapterTargets
-    + programTargets + senderTargets + receiverTargets + standInTargets + testTargets,
+    + programTargets + senderTargets + receiverTargets + standInTargets + testTargets
+    + fuzzTargets,
 )

@@ -1,5 +1,5 @@
 package import HandoffProtocol
-import LinuxSystem
+package import LinuxSystem
 package import Paths
 
 /// What reading an object again has shown.
@@ -44,6 +44,11 @@ extension AssetLibrary {
     at digest: ContentDigest
   ) async throws(LibraryError) -> ObjectGlance? {
     try await onFiles { store throws(LibraryError) in try store.glance(at: digest) }
+  }
+
+  /// Opens an object for reading: what is open stays readable, whatever becomes of its name.
+  package func open(_ digest: ContentDigest) async throws(LibraryError) -> FileDescriptor {
+    try await onFiles { store throws(LibraryError) in try store.open(digest) }
   }
 
   /// Everything under `objects`, without reading any object.

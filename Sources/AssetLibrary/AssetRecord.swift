@@ -1,4 +1,4 @@
-import HandoffCore
+package import HandoffCore
 import HandoffProtocol
 import Paths
 
@@ -7,7 +7,7 @@ import Paths
 /// One JSON document with members in order of their names and a line feed at its end. Times are
 /// RFC 3339; a path is a text, or a list of bytes where it is not UTF-8; members that are not known
 /// are ignored.
-struct AssetRecord: Hashable, Codable {
+package struct AssetRecord: Hashable, Codable {
   /// One place where the content was seen.
   struct Source: Hashable, Codable {
     var path: BytePath
@@ -57,7 +57,7 @@ struct AssetRecord: Hashable, Codable {
     case acceptedIncomplete = "accepted_incomplete"
   }
 
-  init(_ asset: Asset) {
+  package init(_ asset: Asset) {
     localIdentifier = asset.localIdentifier
     digest = asset.digest
     size = asset.size
@@ -80,7 +80,7 @@ struct AssetRecord: Hashable, Codable {
   }
 
   /// The asset; nil if the identifier is not that of the digest.
-  var asset: Asset? {
+  package var asset: Asset? {
     var asset = Asset(
       digest: digest,
       size: size,

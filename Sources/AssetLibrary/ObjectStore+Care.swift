@@ -16,6 +16,16 @@ extension ObjectStore {
     }
   }
 
+  func open(_ digest: ContentDigest) throws(LibraryError) -> FileDescriptor {
+    let path = layout.object(digest)
+    do throws(SystemError) {
+      return try FileDescriptor.open(path, O_RDONLY | O_NOFOLLOW)
+    } catch {
+      if error.errno == ENOENT { throw LibraryError(.objectMissing, path, underlying: error) }
+      throw LibraryError(storing: error, at: path)
+    }
+  }
+
   /// Reads an object again; nil where the pace was stopped.
   func reread(
     _ digest: ContentDigest,

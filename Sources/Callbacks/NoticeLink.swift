@@ -33,7 +33,7 @@ struct NoticeLink {
     // Names within an output are its receiver's, and may be long; those of the document are few and short.
     let names = document.keys.sorted()
     let reserve =
-      Self.encoded(names.joined(separator: ",")).utf8.count + Self.omitted.utf8.count + 2
+      PercentEncoding.encode(names.joined(separator: ",")).utf8.count + Self.omitted.utf8.count + 2
     var query = ""
     var left: Set<String> = []
     let room = Self.longest - base.utf8.count - 1
@@ -44,7 +44,7 @@ struct NoticeLink {
     }
     if !left.isEmpty {
       guard !query.isEmpty else { return nil }
-      query += "&\(Self.omitted)=\(Self.encoded(left.sorted().joined(separator: ",")))"
+      query += "&\(Self.omitted)=\(PercentEncoding.encode(left.sorted().joined(separator: ",")))"
     }
     let address = String(parts.first ?? "")
     let mark = address.contains("?") ? (address.hasSuffix("?") ? "" : "&") : "?"
@@ -96,20 +96,6 @@ struct NoticeLink {
   }
 
   private static func pair(_ name: String, _ text: String) -> String {
-    "\(encoded(name))=\(encoded(text))"
-  }
-
-  /// Every byte that is not unreserved (RFC 3986, section 2.3) as `%HH`.
-  private static func encoded(_ text: String) -> String {
-    let digits = Array("0123456789ABCDEF".utf8)
-    var bytes: [UInt8] = []
-    for byte in text.utf8 {
-      if byte.isNameByte || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "~") {
-        bytes.append(byte)
-      } else {
-        bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-      }
-    }
-    return String(decoding: bytes, as: UTF8.self)
+    "\(PercentEncoding.encode(name))=\(PercentEncoding.encode(text))"
   }
 }

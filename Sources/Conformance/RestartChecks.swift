@@ -45,7 +45,7 @@ struct RestartChecks: Sendable {
   private func judgeInterrupted(_ request: TrialRequest, _ life: PluginLife) async throws {
     let knowledge = try await knowledge(of: request, life)
     switch knowledge.standing {
-    case .unknown:
+    case .unknown, .needsUser:
       return
     case .finished:
       guard case .success = knowledge.result?.outcome else { return }
@@ -104,9 +104,9 @@ struct RestartChecks: Sendable {
     switch knowledge.standing {
     case .unknown:
       return
-    case .notReceived:
+    case .notReceived, .needsUser:
       throw Finding(
-        "it says not_received of a handoff that it has done, so it would be done twice",
+        "it says \(knowledge.standing.rawValue) of a handoff that it has done, so it would be done twice",
         mend: Self.journal
       )
     case .finished:

@@ -70,7 +70,9 @@ package struct Containment: Hashable, Sendable {
 
   /// Private to each receiver, and gone with it.
   package static let ownFolders: [BytePath] =
-    ["--proc", "/proc", "--dev", "/dev"] + memoryFolder("/dev/shm") + memoryFolder("/tmp")
+    // Files of /proc/sys are root's to write without any capability, and bubblewrap leaves them so.
+    ["--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--dev", "/dev"]
+    + memoryFolder("/dev/shm") + memoryFolder("/tmp")
 
   private static func memoryFolder(_ place: BytePath) -> [BytePath] {
     ["--size", BytePath("\(memoryFolderSize)"), "--perms", "1777", "--tmpfs", place]

@@ -36,6 +36,7 @@ struct ExecOutcome: Sendable {
   }
 
   private func outcome(for request: HandoffRequest) -> HandoffResult.Outcome {
+    if interruption == .cancelled, let answer = answer(for: request) { return answer }
     if let interruption { return .failure(error(interruption)) }
     if !end.hasRun {
       return failure(
@@ -58,6 +59,12 @@ struct ExecOutcome: Sendable {
     case .signalled(let number):
       return failure(.receiverCrashed, "it was ended by signal \(number)", effect: .unknown)
     }
+  }
+
+  /// What a receiver that was told to end said itself: a result document, or that it was cancelled.
+  private func answer(for request: HandoffRequest) -> HandoffResult.Outcome? {
+    if let document { return Self.outcome(of: document, for: request) }
+    return end.status == .exited(77) ? .cancelled(nil) : nil
   }
 
   // MARK: A full result document

@@ -17,7 +17,7 @@ struct HTTPOutcome: Sendable {
   let answer: DestinationSettings.Answer
   /// The receiver drops what it has had: nothing happens twice, and an uncertain attempt is made again.
   let isIdempotent: Bool
-  let state: StateToken
+  let request: HandoffRequest
   let redaction: TokenRedaction
 
   /// No answer came.
@@ -96,8 +96,11 @@ struct HTTPOutcome: Sendable {
     }
     do {
       let own = try WireCoder.document(HandoffResult.self, from: redaction.redactedResult(value))
-      guard own.state.matches(state) else {
+      guard own.state.matches(request.state) else {
         return malformed("the result has another state token")
+      }
+      if let fault = own.violation(ofVersion: request.protocolVersion) {
+        return malformed(fault.message)
       }
       return .result(own)
     } catch {
@@ -153,6 +156,8 @@ struct HTTPOutcome: Sendable {
   private func redacted(_ error: ResultError) -> ResultError { redaction.redacted(error) }
 
   private func result(_ outcome: HandoffResult.Outcome) -> HTTPDelivery {
-    .result(HandoffResult(state: state, outcome: outcome))
+    .result(
+      HandoffResult(state: request.state, outcome: outcome, version: request.protocolVersion)
+    )
   }
 }

@@ -52,14 +52,24 @@ package struct HTTPReceiver: Sendable {
       return try await send(request, handoffID, grant: grant, assets: assets)
     } catch is CancellationError {
       let error = ResultError(.interrupted, "the broker is stopping", effect: .unknown)
-      return .result(HandoffResult(state: request.state, outcome: .failure(error)))
+      return ended(request, error)
     } catch {
       // Nothing has been sent when the document or its signature could not be made.
       let failure =
         error as? ResultError
         ?? ResultError(.destinationUnavailable, "\(error)", effect: .none, retry: .later)
-      return .result(HandoffResult(state: request.state, outcome: .failure(failure)))
+      return ended(request, failure)
     }
+  }
+
+  private func ended(_ request: HandoffRequest, _ error: ResultError) -> HTTPDelivery {
+    .result(
+      HandoffResult(
+        state: request.state,
+        outcome: .failure(error),
+        version: request.protocolVersion
+      )
+    )
   }
 
   /// What names a handoff to its receiver: the same over all attempts, and no other's, also where another
@@ -83,7 +93,7 @@ package struct HTTPReceiver: Sendable {
     let outcome = HTTPOutcome(
       answer: settings.answer,
       isIdempotent: settings.retry.repeatsUnknown,
-      state: request.state,
+      request: request,
       redaction: redaction
     )
     let message = try message(request, handoffID, grant: grant, assets: assets)

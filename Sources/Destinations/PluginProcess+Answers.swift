@@ -15,7 +15,9 @@ extension PluginProcess {
     case .result:
       return try await record(params)
     case .progress:
-      await callbacks.onProgress(try decode(ProgressParameters.self, params))
+      var progress = try decode(ProgressParameters.self, params)
+      progress.needsUser = progress.needsUser.map { shown($0) }
+      await callbacks.onProgress(progress)
       return .object([:])
     case .log:
       log(try decode(LogParameters.self, params))
@@ -62,6 +64,9 @@ extension PluginProcess {
       ]
     )
   }
+
+  /// A receiver's words, fit for the ledger: cut after redaction, for half a token is not known for one.
+  func shown(_ text: String) -> String { String(redaction.redacted(text).prefix(300)) }
 
   private func decode<Document: Decodable>(
     _ type: Document.Type,

@@ -54,7 +54,7 @@ extension PluginProcess {
     }
     // What it does not mention, and what it was not asked, are both not known.
     let known = Dictionary(answered.map { ($0.handoffID, $0) }) { first, _ in first }
-    return unknown.map { known[$0.handoffID] ?? $0 }
+    return unknown.map { known[$0.handoffID].map(shown) ?? $0 }
   }
 
   /// Asks what became of one handoff.
@@ -69,7 +69,7 @@ extension PluginProcess {
       let knowledge: HandoffKnowledge = try await ask(peer, .probe, handoff) { answer in
         redaction.redactedKnowledge(answer)
       }
-      return knowledge.handoffID == handoff.handoffID ? knowledge : unknown
+      return knowledge.handoffID == handoff.handoffID ? shown(knowledge) : unknown
     } catch  where Self.isUnsupported(error) {
       return unknown
     }
@@ -89,18 +89,34 @@ extension PluginProcess {
     }
   }
 
-  /// Asks the plugin to give up a handoff; false if it cannot.
+  /// Asks the plugin to give up a handoff, and returns what it knows of it then; nil if it cannot be
+  /// asked.
   ///
-  /// Its result still comes as a result.
-  package func cancel(_ handoff: HandoffReference) async throws -> Bool {
+  /// An answer that says nothing of the handoff means that it was heard: the result still comes as a
+  /// result.
+  package func cancel(_ handoff: HandoffReference) async throws -> HandoffKnowledge? {
     let (peer, introduction) = try await readyConnection()
-    guard introduction.offers(.cancel) else { return false }
+    guard introduction.offers(.cancel) else { return nil }
+    redaction.add(handoff.state)
+    let heard = HandoffKnowledge(handoffID: handoff.handoffID, standing: .working)
     do {
-      let _: JSONValue = try await ask(peer, .cancel, handoff)
-      return true
+      let answer: JSONValue = try await ask(peer, .cancel, handoff) { answer in
+        redaction.redactedKnowledge(answer)
+      }
+      guard answer["standing"] != nil else { return heard }
+      let knowledge = try WireCoder.document(HandoffKnowledge.self, from: answer)
+      return knowledge.handoffID == handoff.handoffID ? shown(knowledge) : heard
+    } catch let error as ProtocolError {
+      throw ResultError(.malformedResult, "answer to cancel: \(error.message)", effect: .unknown)
     } catch  where Self.isUnsupported(error) {
-      return false
+      return nil
     }
+  }
+
+  private func shown(_ knowledge: HandoffKnowledge) -> HandoffKnowledge {
+    var knowledge = knowledge
+    knowledge.message = knowledge.message.map { shown($0) }
+    return knowledge
   }
 
   /// Asks the plugin to end, and closes the connection; ``run()`` returns when it has ended, at the

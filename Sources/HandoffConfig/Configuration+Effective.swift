@@ -125,6 +125,7 @@ extension DestinationSettings {
     case .url:
       writer.line("url", text: url)
       writer.line("opener", texts: command)
+      writer.line("env", texts: env)
     case .file:
       writer.line("inbox", text: inbox?.lossyText)
     }

@@ -48,6 +48,7 @@ package struct Configuration: Sendable {
     let root = try TableReader.root(of: bytes, limit: maximumSize, context: context)
     let draft = ConfigurationDraft(from: root)
     draft.checkNames(in: context)
+    draft.checkAnswers(in: context)
     draft.checkOrder(in: context)
     let configuration = Configuration(
       file: file,

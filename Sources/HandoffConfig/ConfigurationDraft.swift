@@ -85,6 +85,19 @@ struct ConfigurationDraft {
     context.report("\(path): there is no [callback.\(id)]\(hint)", at: path)
   }
 
+  /// A result that is sent back needs a place where it is taken.
+  func checkAnswers(in context: DecodingContext) {
+    guard broker.listen == nil else { return }
+    for destination in destinations
+    where destination.transport == .http && destination.answer == .callback {
+      let path = "destination.\(destination.name).answer"
+      context.report(
+        "\(path): \"callback\" needs [broker] listen, which is empty; \"status\" does not",
+        at: path
+      )
+    }
+  }
+
   /// Destinations that wait for each other in a circle would wait for ever.
   func checkOrder(in context: DecodingContext) {
     let after = Dictionary(destinations.map { ($0.name, $0.after) }) { first, _ in first }

@@ -17,9 +17,13 @@ extension DestinationSettings {
     ("network", [.plugin, .exec]),
     ("read", [.plugin, .exec]),
     ("write", [.plugin, .exec]),
-    ("env", [.plugin, .exec]),
+    ("env", [.plugin, .exec, .url]),
     ("settings", [.plugin]),
   ]
+
+  /// How long a result of a `url` receiver is waited for, where nothing else is configured.
+  private static let urlCeiling: Duration = .seconds(3600)
+  private static let longestURLCeiling: Duration = .seconds(86_400)
 
   init(name: DestinationName, from reader: TableReader) {
     self.init(name: name, transport: .plugin, command: [])
@@ -62,18 +66,36 @@ extension DestinationSettings {
     case .url:
       command = opener
       if url == nil { reader.report("url", "missing: which URL is opened?") }
-      if let url, let fault = WebAddress.fault(url, schemes: []) { reader.report("url", fault) }
+      if let url, let fault = Self.faultOfScheme(url) { reader.report("url", fault) }
     case .file:
       if inbox == nil { reader.report("inbox", "missing: which folder takes the copies?") }
     }
   }
 
+  /// What is wrong with the URL to which a request's members are added; nil if nothing is.
+  ///
+  /// A scheme that everybody's programs serve would carry the token to them.
+  private static func faultOfScheme(_ url: String) -> String? {
+    if let fault = WebAddress.fault(url, schemes: []) { return fault }
+    guard let scheme = HandoffURL.scheme(of: url) else {
+      return "only SCHEME://handoff, to which the request is added"
+    }
+    return ["http", "https", "ftp", "mailto"].contains(scheme)
+      ? "a \(scheme) URL is not allowed: the scheme is the receiving program's own" : nil
+  }
+
   private mutating func readTime(from reader: TableReader) {
+    // The token of a url handoff is seen in an argument list, so it has to expire soon.
+    if transport == .url { ceiling = Self.urlCeiling }
     reader.read("idle", into: &idle, in: .milliseconds(100)...Quantities.longest)
     reader.read("ceiling", into: &ceiling, in: .milliseconds(100)...Quantities.longest)
     if ceiling < idle {
       let longer = "ceiling is \(Quantities.text(ceiling)), idle is \(Quantities.text(idle))"
       reader.report(reader.has("ceiling") ? "ceiling" : "idle", "\(longer): it may not be shorter")
+    }
+    if transport == .url, ceiling > Self.longestURLCeiling {
+      let longest = Quantities.text(Self.longestURLCeiling)
+      reader.report("ceiling", "at most \(longest) with transport url, whose tokens expire soon")
     }
     let table = reader.table("retry")
     table.read("for", into: &retry.limit, in: .zero...Quantities.longest)

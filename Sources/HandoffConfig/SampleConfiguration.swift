@@ -112,12 +112,13 @@ package enum SampleConfiguration {
     #
     # [destination.desktop]
     # transport = "url"
-    # url = "editor://handoff"
-    # opener = ["xdg-open"]
+    # url = "editor://handoff"         # the program's own scheme, and nothing after handoff
+    # opener = ["xdg-open"]            # gets the URL as its last argument, in the broker's session
+    # ceiling = "1h"                   # the result comes by `handoff result` before, or not at all
     #
     # [destination.share]
     # transport = "file"
-    # inbox = "share"
+    # inbox = "share"                  # made if it is missing; the folder that it lies in is not
 
     # Where senders hear of results, and a folder's callback and the broker's alert of trouble: exactly one
     # of exec, url, open and file. In exec, words in braces are members of the notice, which also comes on

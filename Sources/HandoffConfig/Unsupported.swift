@@ -21,9 +21,7 @@ extension ConfigurationDraft {
   private var destinationFeatures: [Feature] {
     destinations.flatMap { destination in
       let path = "destination.\(destination.name)"
-      let isBuilt = [.plugin, .exec].contains(destination.transport)
       return Self.chosen([
-        (!isBuilt, "\(path).transport", "transport \(destination.transport.rawValue)"),
         (destination.quota != nil, "\(path).quota", "a quota"),
         (!destination.after.isEmpty, "\(path).after", "an order between destinations"),
         (destination.rendition != nil, "\(path).use", "use of a rendition"),

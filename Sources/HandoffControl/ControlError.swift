@@ -11,6 +11,8 @@ package struct ControlError: Error, Hashable, Sendable, CustomStringConvertible 
     case refused = -32_012
     /// It was tried and failed.
     case failed = -32_013
+    /// It came after the end of what it is about.
+    case expired = -32_014
   }
 
   package let code: Code

@@ -15,6 +15,10 @@ package enum ControlMethod: String, Sendable, CaseIterable {
   /// Judges a file again; with the parameters and the answer of `why`.
   case retryFile = "retry_file"
   case adopt
+  /// Takes a result that came by itself.
+  case result
+  /// Widens a limited destination by one asset.
+  case allow
   case delete
   case fsck
   case fsckProgress = "fsck_progress"
@@ -53,6 +57,22 @@ package struct DeleteParameters: Codable, Sendable {
   private enum CodingKeys: String, CodingKey {
     case localIdentifier = "local_identifier"
     case force
+  }
+}
+
+/// The parameters of `allow`: one asset, one destination.
+package struct AllowParameters: Codable, Sendable {
+  package var localIdentifier: LocalIdentifier
+  package var destination: String
+
+  package init(localIdentifier: LocalIdentifier, destination: String) {
+    self.localIdentifier = localIdentifier
+    self.destination = destination
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case localIdentifier = "local_identifier"
+    case destination
   }
 }
 
@@ -112,6 +132,15 @@ package struct SendParameters: Codable, Sendable {
     try request.encode(to: encoder)
     var container = encoder.container(keyedBy: CodingKeys.self)
     if again { try container.encode(again, forKey: .again) }
+  }
+}
+
+/// The parameters of `result`: a URL or a document as it came, with its state token.
+package struct ResultParameters: Codable, Sendable {
+  package var text: String
+
+  package init(text: String) {
+    self.text = text
   }
 }
 

@@ -3,6 +3,7 @@ package import HandoffProtocol
 import HandoffWire
 import LinuxSystem
 package import Paths
+import Synchronization
 
 /// Who is at the other end of a control connection.
 package struct ControlPeer: Hashable, Sendable {
@@ -26,9 +27,12 @@ package struct ControlServer: Sendable {
 
   /// The longest answer, in bytes: a list of everything that is held may be long.
   package static let maximumAnswer = 64 << 20
+  /// More connections are closed at once: each holds a descriptor and may hold an unfinished question.
+  package static let maximumConnections = 512
 
   private let listener: FileDescriptor
   private let answer: Answer
+  private let connections = OpenConnections()
   private let logger: Logger
 
   /// Listens on the socket file, mode 0600; one that a dead broker left behind is replaced.
@@ -43,14 +47,38 @@ package struct ControlServer: Sendable {
     try await withThrowingDiscardingTaskGroup { group in
       while !Task.isCancelled {
         let connection = try await UnixSocket.accept(listener)
-        group.addTask { await serve(connection) }
+        guard admit() else { continue }
+        group.addTask {
+          await serve(connection)
+          leave()
+        }
       }
     }
   }
 
+  private func admit() -> Bool {
+    let isTurned = connections.value.withLock { open in
+      if open < Self.maximumConnections {
+        open += 1
+        return false
+      }
+      return true
+    }
+    if isTurned { logger.warning("A control connection was closed: there are too many") }
+    return !isTurned
+  }
+
+  private func leave() {
+    connections.value.withLock { $0 -= 1 }
+  }
+
   private func serve(_ connection: FileDescriptor) async {
     let asker = asker(connection)
-    let peer = RPCPeer(socket: connection, limit: Self.maximumAnswer) {
+    let peer = RPCPeer(
+      socket: connection,
+      limit: Self.maximumAnswer,
+      readingLimit: RPCMessage.maximumSize
+    ) {
       name,
       parameters throws(RPCMessage.Failure) in
       try await handle(name, parameters, asker)
@@ -96,4 +124,9 @@ package struct ControlServer: Sendable {
       throw RPCMessage.Failure(code: ControlError.Code.failed.rawValue, message: "\(error)")
     }
   }
+}
+
+/// How many connections are open; shared by the copies of a server.
+private final class OpenConnections: Sendable {
+  let value = Mutex(0)
 }

@@ -60,9 +60,15 @@ package struct HandoffReport: Codable, Sendable {
   @OrNull package var expiresAt: Timestamp?
   @OrNull package var finishedAt: Timestamp?
   package var lateResults: Int
+  /// When its cancelling was asked for, while the receiver has not answered that.
+  @OrNull package var cancelRequestedAt: Timestamp?
+  /// What a person should do at the destination, in the receiver's words.
+  @OrNull package var userNeed: String?
   package var origin: Origin
   /// What its sender was told, or is to be told; only where one handoff is shown.
   package var notices: [NoticeReport]?
+  /// What came after its end; only where one handoff is shown and something did.
+  package var lateResultList: [LateResultReport]?
 
   package init(_ handoff: Handoff) {
     id = handoff.id.description
@@ -84,6 +90,8 @@ package struct HandoffReport: Codable, Sendable {
     expiresAt = handoff.expiresAt
     finishedAt = handoff.finishedAt
     lateResults = handoff.lateResults
+    cancelRequestedAt = handoff.cancelRequestedAt
+    userNeed = handoff.userNeed
     origin = handoff.isVerified ? .verified : .unverified
   }
 
@@ -107,7 +115,10 @@ package struct HandoffReport: Codable, Sendable {
     case expiresAt = "expires_at"
     case finishedAt = "finished_at"
     case lateResults = "late_results"
+    case cancelRequestedAt = "cancel_requested_at"
+    case userNeed = "needs_user"
     case origin
     case notices
+    case lateResultList = "late_result_list"
   }
 }

@@ -89,6 +89,19 @@ package struct StatusReport: Codable, Sendable {
     }
   }
 
+  /// The HTTP API.
+  package struct API: Codable, Sendable {
+    /// `HOST:PORT`; null while it is not served.
+    @OrNull package var address: String?
+    /// Why it is not served; null where it is, or is not asked for.
+    @OrNull package var error: String?
+
+    package init(address: String? = nil, error: String? = nil) {
+      self.address = address
+      self.error = error
+    }
+  }
+
   package var version: String
   package var pid: Int32
   package var folders: [Folder]
@@ -111,6 +124,8 @@ package struct StatusReport: Codable, Sendable {
   package var heldOrders: [HeldOrderReport] = []
   /// Null from a broker that is older than the question.
   @OrNull package var library: LibraryReport?
+  /// Null from a broker that is older than the question.
+  @OrNull package var api: API?
 
   package init(
     version: String,
@@ -133,6 +148,7 @@ package struct StatusReport: Codable, Sendable {
     self.notices = notices
     self.containment = nil
     self.library = nil
+    self.api = nil
   }
 
   private enum CodingKeys: String, CodingKey {
@@ -149,5 +165,6 @@ package struct StatusReport: Codable, Sendable {
     case heldOrders = "held_orders"
     case notices
     case library
+    case api
   }
 }

@@ -62,6 +62,10 @@ package struct Handoff: Sendable {
   package var submittedAt: Timestamp?
   package var expiresAt: Timestamp?
   package var finishedAt: Timestamp?
+  /// When a person asked for its cancelling, while its receiver has not answered that yet.
+  package var cancelRequestedAt: Timestamp?
+  /// What a person should do at the destination, in the receiver's words.
+  package var userNeed: String?
   /// How many results came after the end, or from the wrong side, and were kept apart.
   package var lateResults: Int
   /// The origin of the result is known, not only its token.

@@ -62,10 +62,10 @@ package enum HandoffLifecycle {
       case .leased: afterLeased(event)
       case .submitted, .accepted: afterSubmission(event)
       case .outcomeUnknown, .needsUser: afterDoubt(event)
-      case .failed: event == .retry ? .pending : nil
+      case .failed: afterFailure(event)
       // A late result may show that it happened after all; an operator decides.
-      case .expired: event == .adopt ? .succeeded : nil
-      case .succeeded, .cancelled, .refused: nil
+      case .expired, .cancelled: event == .adopt ? .succeeded : nil
+      case .succeeded, .refused: nil
       }
     guard let next else { throw IllegalTransition(status, event) }
     return next
@@ -102,7 +102,7 @@ package enum HandoffLifecycle {
   private static func afterSubmission(_ event: HandoffEvent) -> HandoffStatus? {
     switch event {
     case .accept: .accepted
-    case .success, .adopt: .succeeded
+    case .success: .succeeded
     case .cancelled, .withdraw: .cancelled
     case .refuse: .refused
     case .failure(.none, retry: true), .notReceived, .sendAgain: .pending
@@ -110,7 +110,8 @@ package enum HandoffLifecycle {
     case .failure(.unknown, _), .loseTrack: .outcomeUnknown
     case .needUser: .needsUser
     case .expire: .expired
-    case .claim, .release, .submit, .retry: nil
+    // While a receiver holds it, its own word counts.
+    case .claim, .release, .submit, .adopt, .retry: nil
     }
   }
 
@@ -125,6 +126,17 @@ package enum HandoffLifecycle {
     case .needUser: .needsUser
     case .expire: .expired
     case .claim, .release, .submit, .sendAgain, .refuse: nil
+    }
+  }
+
+  /// An operator has it tried again, or says that it happened as a late result shows.
+  private static func afterFailure(_ event: HandoffEvent) -> HandoffStatus? {
+    switch event {
+    case .retry: .pending
+    case .adopt: .succeeded
+    case .claim, .release, .submit, .accept, .success, .cancelled, .sendAgain, .failure, .refuse,
+      .loseTrack, .notReceived, .needUser, .expire, .withdraw:
+      nil
     }
   }
 }

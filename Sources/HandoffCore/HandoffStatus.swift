@@ -20,12 +20,11 @@ package enum HandoffStatus: String, Hashable, Sendable, Codable, CaseIterable {
     }
   }
 
-  /// A receiver may hold it: it was submitted and has not ended.
+  /// A receiver holds it, as far as is known: it was submitted and has not ended.
   package var isInFlight: Bool {
     switch self {
-    case .submitted, .accepted: true
-    case .pending, .leased, .outcomeUnknown, .needsUser, .succeeded, .cancelled, .refused, .failed,
-      .expired:
+    case .submitted, .accepted, .needsUser: true
+    case .pending, .leased, .outcomeUnknown, .succeeded, .cancelled, .refused, .failed, .expired:
       false
     }
   }

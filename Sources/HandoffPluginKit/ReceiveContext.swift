@@ -45,6 +45,16 @@ public struct ReceiveContext: Sendable {
     await channel.progress(fraction, message)
   }
 
+  /// Tells that a person has to do something before the work can go on: sign in again, confirm, make room.
+  ///
+  /// The broker lists it, and does not take the silence from now on for trouble; the next ``progress(_:_:)``
+  /// ends it. Like that it never throws.
+  ///
+  /// - Parameter need: what the person should do, in one sentence.
+  public func needsUser(_ need: String) async {
+    await channel.needsUser(need)
+  }
+
   /// Records a step durably, so that it is known after a crash: a remote handle before it is used, an
   /// intention before it is carried out.
   ///
@@ -77,6 +87,7 @@ public enum LogLevel: String, Sendable {
 protocol HandoffChannel: Sendable {
   func resolve(_ identifier: LocalIdentifier) async throws -> GrantedAsset
   func progress(_ fraction: Double?, _ message: String?) async
+  func needsUser(_ need: String) async
   func record(_ name: String, _ data: JSONValue) async throws
   func log(_ level: LogLevel, _ message: String) async
 }

@@ -14,6 +14,10 @@ extension Receiver {
       await receiver.progress(handoff, fraction, message)
     }
 
+    func needsUser(_ need: String) async {
+      await receiver.needsUser(handoff, need)
+    }
+
     func record(_ name: String, _ data: JSONValue) async throws {
       try await receiver.record(handoff, name, data)
     }
@@ -52,8 +56,13 @@ extension Receiver {
   ) async {
     let moment = ContinuousClock.now
     let pause = Duration.milliseconds(200)
-    if let last = active[handoff.id]?.lastProgress, moment - last < pause, fraction != 1 { return }
+    let endsNeed = active[handoff.id]?.userNeed != nil
+    if let last = active[handoff.id]?.lastProgress, moment - last < pause, fraction != 1, !endsNeed
+    {
+      return
+    }
     active[handoff.id]?.lastProgress = moment
+    active[handoff.id]?.userNeed = nil
     await tell(
       .progress,
       ProgressParameters(
@@ -62,6 +71,12 @@ extension Receiver {
         message: message.map { String($0.prefix(200)) }
       )
     )
+  }
+
+  private func needsUser(_ handoff: ReceivedHandoff, _ need: String) async {
+    let need = String(need.prefix(200))
+    active[handoff.id]?.userNeed = need
+    await tell(.progress, ProgressParameters(state: handoff.state, needsUser: need))
   }
 
   private func record(_ handoff: ReceivedHandoff, _ name: String, _ data: JSONValue) async throws {

@@ -3,6 +3,13 @@ import HandoffProtocol
 extension Receiver {
   /// Tells what is known of one handoff, and goes on with it if it was interrupted.
   func probe(_ reference: HandoffReference) async throws -> HandoffKnowledge {
+    try await knowledge(of: reference, isCancelled: false)
+  }
+
+  private func knowledge(
+    of reference: HandoffReference,
+    isCancelled: Bool
+  ) async throws -> HandoffKnowledge {
     let id = reference.handoffID
     if let known = try known(id, reference.state) { return known }
     guard let handoff = try entries[id]?.handoff(reference.state) else {
@@ -11,6 +18,12 @@ extension Receiver {
     let destination = try destination.get()
     active[id] = Work(handoff: handoff)
     switch await resumption(of: handoff, destination) {
+    case .redo where isCancelled:
+      let reading = FailureReading(isIdempotent: Served.descriptor.isIdempotent)
+      return try await conclude(
+        handoff,
+        reading.outcome(of: CancellationError(), isCancelled: true)
+      )
     case .redo:
       enqueue(handoff)
       return HandoffKnowledge(handoffID: id, standing: .working)
@@ -29,7 +42,8 @@ extension Receiver {
     }
   }
 
-  /// Gives a handoff up: one that waits ends at once, one that runs is cancelled.
+  /// Gives a handoff up: one that waits ends at once, one that runs is cancelled, one that was interrupted
+  /// is not begun again.
   func cancel(_ reference: HandoffReference) async throws -> HandoffKnowledge {
     let id = reference.handoffID
     if let work = active[id], work.handoff.state.matches(reference.state) {
@@ -44,7 +58,7 @@ extension Receiver {
         work.task?.cancel()
       }
     }
-    return try await probe(reference)
+    return try await knowledge(of: reference, isCancelled: true)
   }
 
   /// Tells what is known of everything that the broker holds open, and goes on with what was
@@ -94,7 +108,11 @@ extension Receiver {
         result: HandoffResult(state: state, outcome: ending.outcome, version: entry.version)
       )
     }
-    if active[id] != nil { return HandoffKnowledge(handoffID: id, standing: .working) }
-    return nil
+    guard let work = active[id] else { return nil }
+    return HandoffKnowledge(
+      handoffID: id,
+      standing: work.userNeed == nil ? .working : .needsUser,
+      message: work.userNeed
+    )
   }
 }

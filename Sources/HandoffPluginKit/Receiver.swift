@@ -13,6 +13,8 @@ actor Receiver<Served: Destination> {
     var task: Task<Void, Never>?
     var isCancelled = false
     var lastProgress: ContinuousClock.Instant?
+    /// What a person has to do before it goes on.
+    var userNeed: String?
   }
 
   let context: DestinationContext

@@ -48,12 +48,12 @@ extension HandoffRequest: Codable {
     if let foreign = mustUnderstand.first(where: { !known.contains($0) }) {
       throw ProtocolError(
         .versionIncompatible,
-        "must understand \(foreign.prefix(40)), which version \(version) does not have"
+        "must understand \(foreign.quotedOrLength), which version \(version) does not have"
       )
     }
     mediaType = try container.decode(String.self, forKey: .mediaType)
     guard mediaType == "video" else {
-      throw ProtocolError(.unsupportedMedia, "media type \(mediaType.prefix(40))")
+      throw ProtocolError(.unsupportedMedia, "media type \(mediaType.quotedOrLength)")
     }
     localIdentifiers = try Self.identifiers(from: container, version)
     state = try container.decode(StateToken.self, forKey: .state)

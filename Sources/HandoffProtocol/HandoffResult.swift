@@ -70,7 +70,7 @@ extension HandoffResult: Codable {
     case "failure":
       outcome = .failure(try container.decode(ResultError.self, forKey: .error))
     case let other:
-      throw ProtocolError(.malformedResult, "result \(other.prefix(40)) is not known")
+      throw ProtocolError(.malformedResult, "result \(other.quotedOrLength) is not known")
     }
   }
 

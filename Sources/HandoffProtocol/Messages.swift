@@ -198,6 +198,8 @@ public struct HandoffKnowledge: Sendable, Codable {
     case notReceived = "not_received"
     /// Being worked on now; a result will follow.
     case working
+    /// Waiting for a person; ``HandoffKnowledge/message`` says what to do.
+    case needsUser = "needs_user"
     /// Ended; ``HandoffKnowledge/result`` says how.
     case finished
     /// The receiver cannot tell.
@@ -210,18 +212,27 @@ public struct HandoffKnowledge: Sendable, Codable {
   public var standing: Standing
   /// How it ended, where it is finished.
   public var result: HandoffResult?
+  /// What the person should do, where it waits for one.
+  public var message: String?
 
   private enum CodingKeys: String, CodingKey {
     case handoffID = "handoff_id"
     case standing
     case result
+    case message
   }
 
   /// Makes an answer.
-  public init(handoffID: String, standing: Standing, result: HandoffResult? = nil) {
+  public init(
+    handoffID: String,
+    standing: Standing,
+    result: HandoffResult? = nil,
+    message: String? = nil
+  ) {
     self.handoffID = handoffID
     self.standing = standing
     self.result = result
+    self.message = message
   }
 }
 
@@ -333,12 +344,28 @@ public struct ProgressParameters: Sendable, Codable {
   public var fraction: Double?
   /// For people.
   public var message: String?
+  /// What a person has to do before the work goes on; until the next progress without it, silence is no
+  /// sign of trouble.
+  public var needsUser: String?
+
+  private enum CodingKeys: String, CodingKey {
+    case state
+    case fraction
+    case message
+    case needsUser = "needs_user"
+  }
 
   /// Makes parameters.
-  public init(state: StateToken, fraction: Double? = nil, message: String? = nil) {
+  public init(
+    state: StateToken,
+    fraction: Double? = nil,
+    message: String? = nil,
+    needsUser: String? = nil
+  ) {
     self.state = state
     self.fraction = fraction
     self.message = message
+    self.needsUser = needsUser
   }
 }
 

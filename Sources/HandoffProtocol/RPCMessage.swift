@@ -26,7 +26,7 @@ public struct RPCMessage: Sendable, Codable {
 
     /// The method is not known: the other side is newer or older.
     public static func unsupported(_ method: String) -> Failure {
-      Failure(code: -32_601, message: "unsupported: \(method.prefix(60))")
+      Failure(code: -32_601, message: "unsupported: \(method.quotedOrLength)")
     }
 
     /// The parameters do not have their shape.

@@ -54,12 +54,12 @@ extension SendRequest: Codable {
     if let foreign = mustUnderstand.first(where: { !known.contains($0) }) {
       throw ProtocolError(
         .versionIncompatible,
-        "must understand \(foreign.prefix(40)), which version \(version) does not have"
+        "must understand \(foreign.quotedOrLength), which version \(version) does not have"
       )
     }
     mediaType = try container.decodeIfPresent(String.self, forKey: .mediaType) ?? "video"
     guard mediaType == "video" else {
-      throw ProtocolError(.unsupportedMedia, "media type \(mediaType.prefix(40))")
+      throw ProtocolError(.unsupportedMedia, "media type \(mediaType.quotedOrLength)")
     }
     localIdentifiers =
       version == 1
@@ -67,7 +67,7 @@ extension SendRequest: Codable {
       : try container.decode([LocalIdentifier].self, forKey: .localIdentifiers)
     let name = try container.decode(String.self, forKey: .destination)
     guard let destination = DestinationName(name) else {
-      throw ProtocolError(.destinationUnknown, "\(name.prefix(64)) is no destination's name")
+      throw ProtocolError(.destinationUnknown, "\(name.quotedOrLength) is no destination's name")
     }
     self.destination = destination
     title = version < 2 ? nil : try container.decodeIfPresent(String.self, forKey: .title)
@@ -89,7 +89,7 @@ extension SendRequest: Codable {
       return nil
     }
     guard let callback = CallbackID(text) else {
-      throw ProtocolError(.callbackUnknown, "\(text.prefix(64)) is no callback's id")
+      throw ProtocolError(.callbackUnknown, "\(text.quotedOrLength) is no callback's id")
     }
     return callback
   }

@@ -78,10 +78,16 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     let days = Self.days(year: year, month: month, day: day)
     // A day that its month does not have would be one of the next month.
     guard Self.civil(fromDays: days) == (year, month, day) else { return nil }
-    self.init(
-      milliseconds: ((days * 24 + hour) * 60 + minute - offset) * 60_000 + second * 1000 + fraction
-    )
+    let moment =
+      ((days * 24 + hour) * 60 + minute - offset) * 60_000 + second * 1000 + fraction
+    // RFC 3339 writes four digits of a year: what an offset moves out of them could not be written.
+    guard Self.writable.contains(moment) else { return nil }
+    self.init(milliseconds: moment)
   }
+
+  /// The years 0000 to 9999.
+  private static let writable =
+    days(year: 0, month: 1, day: 1) * 86_400_000..<days(year: 10_000, month: 1, day: 1) * 86_400_000
 
   /// Days since 1970 to year, month, day in the proleptic Gregorian calendar, by eras of 400 years.
   private static func civil(fromDays days: Int64) -> (Int64, Int64, Int64) {

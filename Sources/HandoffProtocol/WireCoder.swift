@@ -53,17 +53,30 @@ public enum WireCoder {
 extension DecodingError {
   /// Where and what kind, without the value.
   fileprivate var place: String {
-    func path(_ context: Context) -> String {
-      context.codingPath.map(\.stringValue).joined(separator: ".")
-    }
     switch self {
-    case .typeMismatch(let type, let context): return "\(path(context)): not a \(type)"
-    case .valueNotFound(_, let context): return "\(path(context)): null"
-    case .keyNotFound(let key, let context):
-      return (context.codingPath + [key]).map(\.stringValue).joined(separator: ".") + ": missing"
-    case .dataCorrupted(let context): return "\(path(context)): \(context.debugDescription)"
-    @unknown default: return "not the expected document"
+    case .typeMismatch(let type, let context): "\(path(context.codingPath)): not a \(type)"
+    case .valueNotFound(_, let context): "\(path(context.codingPath)): null"
+    case .keyNotFound(let key, let context): "\(path(context.codingPath + [key])): missing"
+    case .dataCorrupted(let context): "\(path(context.codingPath)): \(corruption(context))"
+    @unknown default: "not the expected document"
     }
+  }
+
+  /// The last few names, so that it stays a sentence; a name that could be a secret by its length only.
+  private func path(_ keys: [any CodingKey]) -> String {
+    if keys.isEmpty { return "the document" }
+    let names = keys.suffix(6).map { key in
+      key.intValue.map { "[\($0)]" } ?? key.stringValue.quotedOrLength
+    }
+    return names.joined(separator: ".")
+  }
+
+  /// The sentences of this project's own decoders say what a value is not; those of the standard
+  /// library and of Foundation quote it.
+  private func corruption(_ context: Context) -> String {
+    let sentence = context.debugDescription
+    if sentence.hasPrefix("not a") { return sentence }
+    return context.codingPath.isEmpty ? "not JSON" : "not a value that is known"
   }
 }
 

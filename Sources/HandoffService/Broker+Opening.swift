@@ -46,6 +46,7 @@ extension Broker {
       directory: state.path,
       logger: logger,
       now: SystemClock.now,
+      bootClock: try SystemClock.boot(),
       onCommit: { dispatch.signal($0) },
       notices: NoticeRouting(alert: configuration.broker.alert) { notices.signal($0) }
     )
@@ -68,6 +69,7 @@ extension Broker {
       probe: MediaProbe(executable: programs.probe, logger: logger),
       leases: try await LeaseKeeper(),
       dispatch: dispatch,
+      wishes: DispatchSignals(configuration.destinations.map(\.name)),
       notices: notices,
       callbacks: callbackHost(programs, environment),
       stop: stop,
@@ -90,7 +92,8 @@ extension Broker {
         stop: stop,
         now: SystemClock.now,
         logger: logger
-      )
+      ),
+      address: APIAddress(configuration.broker)
     )
     return try await opened.broker(lock)
   }

@@ -89,7 +89,10 @@ package struct Broker: Sendable {
     _ server: ControlServer,
     ready: @escaping @Sendable () -> Void
   ) async throws {
+    // Before anything is sent: receivers are told where they are answered.
+    let listener = await stages.api.bind()
     try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { await stages.api.run(listener) }
       group.addTask { try await stop.untilDraining { try await watcher.run() } }
       group.addTask { try await stop.untilDraining { try await server.run() } }
       group.addTask { await stages.expiry.run() }
@@ -99,7 +102,10 @@ package struct Broker: Sendable {
       group.addTask { await stages.verification.run() }
       group.addTask { await stages.check.run() }
       for stage in stages.exec { group.addTask { await stage.run() } }
+      for stage in stages.http { group.addTask { await stage.run() } }
       for stage in stages.plugins { group.addTask { await stage.run() } }
+      for stage in stages.urls { group.addTask { await stage.run() } }
+      for stage in stages.files { group.addTask { await stage.run() } }
       group.addTask {
         guard await watcher.started() else { return }
         logger.info("Ready")

@@ -80,6 +80,9 @@ package struct ConfigurationReport: Encodable, Sendable {
         let shown = BytePath(command).displayText
         warnings.append("\(name): the command \(shown) is not there or not executable")
       }
+      if let folder = destination.inbox?.parent, try FileStatus.of(folder, following: true) == nil {
+        warnings.append("\(name): \(folder.displayText) is not there; create it")
+      }
       for folder in destination.read + destination.write where try FileStatus.of(folder) == nil {
         warnings.append("\(name): \(folder.displayText) is not there; create it")
       }
@@ -111,14 +114,15 @@ package struct ConfigurationReport: Encodable, Sendable {
 
   /// Where a full copy stays.
   ///
-  /// Only the archive plugin is known to keep one; other receivers are their own.
+  /// Only the archive plugin and an inbox are known to keep one; other receivers are their own.
   private static func copies(
     _ settings: DropFolderSettings,
     _ configuration: Configuration
   ) -> [String] {
     let archives = configuration.destinations.filter { destination in
       (settings.handoff + settings.syncPublishTo).contains(destination.name)
-        && destination.command.first.map { BytePath($0).lastComponent } == "handoff-archive"
+        && (destination.transport == .file
+          || destination.command.first.map { BytePath($0).lastComponent } == "handoff-archive")
     }
     let original = settings.original == .remove ? [] : ["original"]
     return original + ["library"] + archives.map { "destination \($0.name)" }

@@ -15,12 +15,15 @@ struct ControlQuestions: Sendable {
   let health: [DestinationHealth]
   let handImport: HandImport
   let changes: ChangeBroadcast
+  let running: RunningPlugins
+  let wishes: DispatchSignals
   let results: ResultStage
   let dryRun: DryRun
   let sidecars: SidecarReader
   let deletion: AssetDeletion
   let originals: OriginalStage
   let care: CareQuestions
+  let address: APIAddress
   /// How this machine can contain receivers, for people.
   let containment: String
   let now: @Sendable () -> Timestamp
@@ -49,14 +52,16 @@ struct ControlQuestions: Sendable {
     case .dryRun: try WireCoder.value(try await dryRun(parameters))
     case .wait:
       try WireCoder.value(try await wait(WireCoder.document(WaitParameters.self, from: parameters)))
-    case .cancel: try await decide(parameters, ledger.cancel, ledger.dismiss)
-    case .retry: try await decide(parameters, ledger.retry, ledger.retry)
+    case .cancel: try await decide(parameters, cancel, ledger.dismiss)
+    case .retry: try await decide(parameters, retry, ledger.retry)
     case .retryFile:
       try WireCoder.value(
         try await judgeAgain(WireCoder.document(WhyParameters.self, from: parameters))
       )
     case .adopt:
-      try await decide(WireCoder.document(WaitParameters.self, from: parameters), ledger.adopt)
+      try await decide(WireCoder.document(WaitParameters.self, from: parameters), adopt)
+    case .allow: try await allow(parameters)
+    case .result: try await takeResult(parameters)
     case .delete: try await delete(parameters, from: peer)
     case .resume:
       try WireCoder.value(
@@ -111,6 +116,7 @@ struct ControlQuestions: Sendable {
     for status in [HandoffStatus.outcomeUnknown, .needsUser] {
       needsPerson += try await ledger.handoffs(status: status, limit: 100)
     }
+    needsPerson += try await ledger.unadoptedSuccesses(limit: 100)
     let failed = try await ledger.notices(.failed, limit: 100)
     var shown = counts.shown
     for (state, count) in try await ledger.countUndelivered() {
@@ -150,6 +156,7 @@ struct ControlQuestions: Sendable {
     report.containment = containment
     report.originals = try await stayingOriginals()
     report.heldOrders = try await care.heldOrders()
+    report.api = StatusReport.API(address)
     report.library = try await care.libraryReport(counts)
     return report
   }
@@ -194,9 +201,7 @@ struct ControlQuestions: Sendable {
   ) async throws -> JSONValue {
     let id = try handoffID(named)
     do {
-      let handoff = try await move(id)
-      await results.follow(handoff)
-      return try WireCoder.value(HandoffReport(handoff))
+      return try WireCoder.value(HandoffReport(try await move(id)))
     } catch let error as LedgerError {
       throw error.refusal
     }

@@ -48,27 +48,46 @@ struct DeliveryPreparation: Sendable {
     case .refuse(let error): return .refuse(error)
     case .wait(let waiting): return .wait(waiting)
     case .ready(let assets):
-      if let obstacle = try await obstacle(among: assets) { return obstacle }
+      let obstacle: Outcome<GrantedAsset>? = try await obstacle(among: assets)
+      if let obstacle { return obstacle }
       return await grant(assets, handoff)
     }
   }
 
+  /// Checks, and looks at the objects, for a receiver that reads by grant instead of by path.
+  func inspect(_ handoff: Handoff, constraints: Constraints) async throws -> Outcome<Asset> {
+    let outcome = try await check(handoff, constraints: constraints)
+    guard case .ready(let assets) = outcome else { return outcome }
+    return try await obstacle(among: assets) ?? outcome
+  }
+
   /// Only checks.
   func check(_ handoff: Handoff, constraints: Constraints) async throws -> Outcome<Asset> {
-    guard await library.isAvailable() else { return .wait(libraryAway) }
     var assets: [Asset] = []
+    guard await library.isAvailable() else { return .wait(libraryAway) }
     for identifier in handoff.localIdentifiers {
-      let asset = try await ledger.asset(identifier)
-      let isLimited = asset.map { !isOpen($0, to: handoff.destination) } ?? false
-      let standing = asset.standing == .readable && isLimited ? .limited : asset.standing
-      if let refusal = standing.refusal(of: identifier) { return .refuse(refusal) }
-      if let asset { assets.append(asset) }
+      switch try await check(identifier, handoff) {
+      case .ready(let found): assets += found
+      case .refuse(let error): return .refuse(error)
+      case .wait(let waiting): return .wait(waiting)
+      }
     }
     let validation = RequestValidation(constraints: constraints)
     if let violation = validation.violation(by: assets.map(\.constrained)) {
       return .refuse(violation)
     }
     return .ready(assets)
+  }
+
+  /// Whether one asset may be read for a handoff now.
+  func check(_ identifier: LocalIdentifier, _ handoff: Handoff) async throws -> Outcome<Asset> {
+    guard await library.isAvailable() else { return .wait(libraryAway) }
+    let asset = try await ledger.asset(identifier)
+    if let refusal = asset.standing.refusal(of: identifier) { return .refuse(refusal) }
+    guard let asset, try await isOpen(asset, to: handoff.destination) else {
+      return .refuse(Self.limited(identifier, handoff.destination))
+    }
+    return .ready([asset])
   }
 
   // MARK: Parts
@@ -90,7 +109,10 @@ struct DeliveryPreparation: Sendable {
     }
   }
 
-  private func outcome(of error: LibraryError, _ assets: [Asset]) -> Outcome<GrantedAsset> {
+  private func outcome<Granted>(
+    of error: LibraryError,
+    _ assets: [Asset]
+  ) -> Outcome<Granted> {
     // The library stops at the first that it cannot grant, so only of one asset is it known which.
     let identifier = assets.count == 1 ? assets.first?.localIdentifier : nil
     switch error.code {
@@ -107,7 +129,7 @@ struct DeliveryPreparation: Sendable {
   }
 
   /// What the look at the objects has against it; nil for nothing.
-  private func obstacle(among assets: [Asset]) async throws -> Outcome<GrantedAsset>? {
+  private func obstacle<Granted>(among assets: [Asset]) async throws -> Outcome<Granted>? {
     for asset in assets {
       do {
         switch try await objects.verdict(on: asset) {
@@ -131,9 +153,23 @@ struct DeliveryPreparation: Sendable {
   }
 
   /// One sighting in a folder that the destination may have is enough: the content is the same.
-  private func isOpen(_ asset: Asset, to destination: DestinationName) -> Bool {
+  private func isOpen(_ asset: Asset, to destination: DestinationName) async throws -> Bool {
     guard let allowed = folders[destination], !allowed.isEmpty else { return true }
-    return asset.sources.contains { allowed.contains($0.folder) }
+    if asset.sources.contains(where: { allowed.contains($0.folder) }) { return true }
+    return try await ledger.isAllowed(asset.localIdentifier, to: destination)
+  }
+
+  private static func limited(
+    _ identifier: LocalIdentifier,
+    _ destination: DestinationName
+  ) -> ResultError {
+    ResultError(
+      .accessLimited,
+      "the destination is limited to other drop folders than this asset's",
+      effect: .none,
+      remedy: "`handoff allow \(identifier) \(destination)` lets it have this one",
+      localIdentifier: identifier
+    )
   }
 
   private static func error(

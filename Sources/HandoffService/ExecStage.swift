@@ -13,6 +13,9 @@ struct ExecStage: Sendable {
   let ledger: Ledger
   let results: ResultStage
   let claims: ClaimLoop
+  /// Somebody wishes something cancelled.
+  let wishes: WakeSignal
+  let attempts = ExecAttempts()
   let health: DestinationHealth
   let stop: StopState
   let now: @Sendable () -> Timestamp
@@ -22,7 +25,11 @@ struct ExecStage: Sendable {
   func run() async {
     health.setContainment(receiver.containment)
     health.set(.up)
-    await claims.run(counting: health.inFlight) { claimed in await deliver(claimed) }
+    await withTaskGroup { group in
+      group.addTask { await carryWishes() }
+      await claims.run(counting: health.inFlight) { claimed in await deliver(claimed) }
+      group.cancelAll()
+    }
   }
 
   private func deliver(_ claimed: ClaimedHandoff) async {
@@ -38,10 +45,12 @@ struct ExecStage: Sendable {
         // From here on the receiver may act: a broker that dies now cannot know whether it did.
         let ceiling = now().advanced(by: settings.ceiling)
         let version = request.protocolVersion
+        let wish = attempts.begin(id)
+        defer { attempts.end(id) }
         guard
           try await results.recordSubmission(claimed, ceiling: ceiling, version: version)
         else { return }
-        let result = await receiver.deliver(request, assets: assets.map(\.path))
+        let result = await run(request, assets, until: wish)
         try await record(result, of: id)
       }
     } catch let error as ResultError where error.code == .versionIncompatible {
@@ -66,6 +75,47 @@ struct ExecStage: Sendable {
       )
     }
   }
+
+  /// Runs the receiver to its end, which a wish to cancel brings about.
+  private func run(
+    _ request: HandoffRequest,
+    _ assets: [GrantedAsset],
+    until wish: WakeSignal
+  ) async -> HandoffResult {
+    await withTaskGroup(of: HandoffResult?.self) { group in
+      group.addTask { await receiver.deliver(request, assets: assets.map(\.path)) }
+      group.addTask {
+        await wish.wait()
+        return nil
+      }
+      var result: HandoffResult?
+      for await ended in group {
+        result = result ?? ended
+        group.cancelAll()
+      }
+      guard let result else { preconditionFailure("a delivery gives a result, whatever ends it") }
+      return result
+    }
+  }
+
+  /// Ends the processes of what people wish cancelled; the end of each brings its result.
+  private func carryWishes() async {
+    while !Task.isCancelled {
+      do {
+        for claimed in try await ledger.cancelWishes(destination: settings.name) {
+          attempts.wish(claimed.handoff.id)
+        }
+      } catch {
+        logger.error(
+          "What is to be cancelled cannot be read",
+          [.destination: settings.name.text, .error: "\(error)"]
+        )
+      }
+      await wishes.wait(atMost: Self.longestRest)
+    }
+  }
+
+  private static let longestRest: Duration = .seconds(30)
 
   /// The process has ended, so nobody can be asked for the result again.
   ///

@@ -18,6 +18,8 @@ final class InFlight: Sendable {
   private struct State {
     var lastSign: ContinuousClock.Instant
     var hasEnded = false
+    var isAnswered = false
+    var userNeed: String?
   }
 
   let claimed: ClaimedHandoff
@@ -55,6 +57,23 @@ final class InFlight: Sendable {
 
   var hasEnded: Bool { state.withLock(\.hasEnded) }
 
+  /// The receiver has answered the request itself, so that it can be asked about it.
+  var isAnswered: Bool { state.withLock(\.isAnswered) }
+
+  func setAnswered() { state.withLock { $0.isAnswered = true } }
+
+  /// What a person has to do before the receiver goes on; nil while it works.
+  var userNeed: String? { state.withLock(\.userNeed) }
+
+  /// The receiver waits for a person, whose time is not the receiver's silence; nil ends that.
+  func setUserNeed(_ need: String?) {
+    state.withLock { state in
+      state.userNeed = need
+      state.lastSign = .now
+    }
+    changed.signal()
+  }
+
   /// The receiver is alive and at work.
   func giveSign() {
     state.withLock { $0.lastSign = .now }
@@ -71,9 +90,9 @@ final class InFlight: Sendable {
   func wait(idle: Duration, atMost limit: Duration) async -> Waking {
     let start = ContinuousClock.now
     while true {
-      let (hasEnded, lastSign) = state.withLock { ($0.hasEnded, $0.lastSign) }
-      if hasEnded || Task.isCancelled { return .ended }
-      let untilSilent = idle - lastSign.duration(to: .now)
+      let now = state.withLock { $0 }
+      if now.hasEnded || Task.isCancelled { return .ended }
+      let untilSilent = now.userNeed == nil ? idle - now.lastSign.duration(to: .now) : limit
       if untilSilent <= .zero { return .silent }
       let untilLook = limit - start.duration(to: .now)
       if untilLook <= .zero { return .look }
@@ -96,6 +115,8 @@ final class InFlightTable: Sendable {
       if entries[entry.id] === entry { entries[entry.id] = nil }
     }
   }
+
+  func entry(_ id: Handoff.ID) -> InFlight? { entries.withLock { $0[id] } }
 
   func entry(of state: StateToken) -> InFlight? {
     entries.withLock { entries in

@@ -44,6 +44,8 @@ package struct LedgerQueries: Sendable {
     var report = HandoffReport(handoff)
     let notices = try await ledger.notices(of: id)
     if !notices.isEmpty { report.notices = notices.map(NoticeReport.init) }
+    let late = try await ledger.lateResults(of: id)
+    if !late.isEmpty { report.lateResultList = late.map(LateResultReport.init) }
     return report
   }
 

@@ -21,6 +21,8 @@ struct OpenedParts: Sendable {
   let probe: MediaProbe
   let leases: LeaseKeeper
   let dispatch: DispatchSignals
+  /// Each rings when somebody wishes a handoff of the destination cancelled.
+  let wishes: DispatchSignals
   let notices: NoticeSignals
   let callbacks: CallbackHost
   let stop: StopState
@@ -30,9 +32,11 @@ struct OpenedParts: Sendable {
   let receipts: ReceiptStage
   let hold: HandoffHold
   let desk: CheckDesk
+  let address: APIAddress
   let urgent = UrgentReadings()
   let changes = ChangeBroadcast()
   let preflights = Preflights()
+  let running = RunningPlugins()
   let turns = AssetTurns()
   let leftovers = WakeSignal()
   let files = BlockingThread("files")
@@ -70,6 +74,8 @@ struct OpenedParts: Sendable {
           logger: logger
         ),
         changes: changes,
+        running: running,
+        wishes: wishes,
         results: results,
         dryRun: DryRun(
           delivery: delivery,
@@ -88,6 +94,7 @@ struct OpenedParts: Sendable {
           now: SystemClock.now,
           logger: logger
         ),
+        address: address,
         containment: host.support.description,
         now: SystemClock.now
       ),
@@ -186,7 +193,7 @@ struct OpenedParts: Sendable {
 
   // MARK: After it
 
-  private var delivery: DeliveryPreparation {
+  var delivery: DeliveryPreparation {
     DeliveryPreparation(
       library: library,
       ledger: ledger,
@@ -199,7 +206,7 @@ struct OpenedParts: Sendable {
     )
   }
 
-  private var results: ResultStage {
+  var results: ResultStage {
     ResultStage(
       library: library,
       ledger: ledger,
@@ -217,16 +224,16 @@ struct OpenedParts: Sendable {
   ) async throws -> Stages {
     var exec: [ExecStage] = []
     var plugins: [PluginStage] = []
+    var http: [HTTPStage] = []
+    var urls: [URLStage] = []
+    var inboxes: [FileStage] = []
     for (settings, health) in zip(configuration.destinations, health) {
-      let launch = try await launch(settings)
       switch settings.transport {
-      case .exec: exec.append(execStage(settings, launch, health))
-      case .plugin: plugins.append(pluginStage(settings, launch, health))
-      case .http, .url, .file:
-        throw ServiceError(
-          .unsupported,
-          "transport \(settings.transport.rawValue) is not built yet"
-        )
+      case .exec: exec.append(execStage(settings, try await launch(settings), health))
+      case .plugin: plugins.append(pluginStage(settings, try await launch(settings), health))
+      case .http: http.append(httpStage(settings, health))
+      case .url: urls.append(urlStage(settings, health))
+      case .file: inboxes.append(fileStage(settings, health))
       }
     }
     let destinations = configuration.destinations.map { ($0.name, $0) }
@@ -257,8 +264,12 @@ struct OpenedParts: Sendable {
       troubles: troubles,
       verification: verification,
       check: desk,
+      api: apiStage(),
       exec: exec,
-      plugins: plugins
+      plugins: plugins,
+      http: http,
+      urls: urls,
+      files: inboxes
     )
   }
 
@@ -285,7 +296,7 @@ struct OpenedParts: Sendable {
     )
   }
 
-  private func claims(_ settings: DestinationSettings) -> ClaimLoop {
+  func claims(_ settings: DestinationSettings) -> ClaimLoop {
     ClaimLoop(
       destination: settings.name,
       concurrency: settings.concurrency,
@@ -309,6 +320,7 @@ struct OpenedParts: Sendable {
       ledger: ledger,
       results: results,
       claims: claims(settings),
+      wishes: wishes[settings.name] ?? WakeSignal(),
       health: health,
       stop: stop,
       now: SystemClock.now,
@@ -328,6 +340,8 @@ struct OpenedParts: Sendable {
       results: results,
       claims: claims(settings),
       preflights: preflights,
+      running: running,
+      wishes: wishes[settings.name] ?? WakeSignal(),
       now: SystemClock.now,
       logger: logger
     )

@@ -11,56 +11,30 @@ extension PluginSession {
     callbacks.onResolve = resolve
     callbacks.onResult = takeResult
     callbacks.onMalformed = takeMalformed
-    callbacks.onProgress = { progress in held.entry(of: progress.state)?.giveSign() }
+    callbacks.onProgress = takeProgress
     return callbacks
   }
 
   @Sendable
-  private func resolve(
-    _ parameters: ResolveParameters
-  ) async throws(RPCMessage.Failure) -> ResolvedAsset {
-    guard let entry = held.entry(of: parameters.state) else {
-      throw .refused(
-        ResultError(.expired, "no handoff of this destination has this token now", effect: .none)
-      )
-    }
+  private func takeProgress(_ progress: ProgressParameters) async {
+    guard let entry = held.entry(of: progress.state) else { return }
     entry.giveSign()
-    let current = try await current(parameters.localIdentifier, of: entry)
-    // None where they could not be granted when the plugin started: perhaps they can be now.
-    let assets = entry.assets.isEmpty ? await grantAgain(entry.claimed.handoff) : entry.assets
-    let identifier = parameters.localIdentifier
-    guard let granted = assets.first(where: { $0.asset.localIdentifier == identifier }) else {
-      throw .refused(
-        // It is part of the handoff and not refused itself, so it is the library that does not give it.
-        ResultError(
-          .libraryUnavailable,
-          "the library does not give the asset now",
-          effect: .none,
-          retry: .later,
-          localIdentifier: identifier
-        )
-      )
-    }
-    return ResolvedAsset(granted, current: current)
-  }
-
-  /// The asset as it is at this moment; refused where it is not part of the handoff or not to be had.
-  private func current(
-    _ identifier: LocalIdentifier,
-    of entry: InFlight
-  ) async throws(RPCMessage.Failure) -> Asset {
-    let asset: Asset?
     do {
-      asset = try await parts.ledger.asset(identifier)
+      if let need = progress.needsUser {
+        guard entry.userNeed != need else { return }
+        let handoff = try await parts.ledger.recordNeedOfUser(entry.id, need)
+        guard handoff.status == .needsUser else { return }
+        entry.setUserNeed(need)
+        await parts.results.follow(handoff)
+      } else if entry.userNeed != nil {
+        let handoff = try await parts.ledger.recordUserDone(entry.id)
+        entry.setUserNeed(nil)
+        await parts.results.follow(handoff)
+      }
     } catch {
+      // The next progress brings it again.
       logFailure(entry.id, error)
-      throw RPCMessage.Failure(code: -32_002, message: "not to be told now; ask again later")
     }
-    let isPart = entry.claimed.handoff.localIdentifiers.contains(identifier)
-    let standing = isPart ? asset.standing : .foreign
-    if let refusal = standing.refusal(of: identifier) { throw .refused(refusal) }
-    guard let asset else { throw .invalidParameters("there is no such asset") }
-    return asset
   }
 
   @Sendable

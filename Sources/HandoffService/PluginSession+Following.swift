@@ -50,13 +50,19 @@ extension PluginSession {
 
   private func giveUp(_ entry: InFlight, _ process: PluginProcess) async {
     do {
-      let isTold = try await process.cancel(entry.reference)
+      let knowledge = try await process.cancel(entry.reference)
       parts.logger.info(
-        isTold
+        knowledge != nil
           ? "A receiver was told to give a handoff up that has ended"
           : "A receiver cannot be told that a handoff has ended",
         [.handoffID: entry.id.description, .destination: settings.name.text]
       )
+      // It was done already, or had failed: kept as late.
+      if let knowledge, knowledge.standing == .finished, !entry.hasEnded {
+        try await parts.results.learn(knowledge, of: entry.claimed, from: settings)
+      }
+    } catch let error as ResultError where Self.saysItIsOver(error) {
+      return
     } catch {
       logFailure(entry.id, error)
     }
@@ -78,7 +84,7 @@ extension PluginSession {
     do {
       if knowledge.standing != .working {
         try await learn(knowledge, entry)
-        return false
+        return isAtWork(knowledge, entry)
       }
     } catch let error as ResultError where Self.saysItIsOver(error) {
       // Its result came over the socket a moment before, or it had ended in the ledger.

@@ -20,6 +20,8 @@ extension PluginSession {
         assets: await grantAgain(claimed.handoff),
         ceiling: sent.advanced(by: settings.ceiling)
       )
+      // Its request was answered in an earlier life, or is asked about now.
+      entry.setAnswered()
       entries[claimed.handoff.id.description] = entry
       held.insert(entry)
     }
@@ -45,7 +47,7 @@ extension PluginSession {
       } else if wasInFlight {
         try await parts.results.fail(entry.id, Self.interrupted, side: .receiver, retry: nil)
       }
-      return knowledge.standing == .working
+      return isAtWork(knowledge, entry)
     } catch let error as ResultError where Self.saysItIsOver(error) {
       // Its result came over the socket a moment before, or it had ended in the ledger.
       return false
@@ -53,6 +55,19 @@ extension PluginSession {
       // One handoff must not keep the plugin from the others: it is asked again when it is silent.
       logFailure(entry.id, error)
       return wasInFlight
+    }
+  }
+
+  /// Whether the receiver holds it still, at work or waiting for a person.
+  func isAtWork(_ knowledge: HandoffKnowledge, _ entry: InFlight) -> Bool {
+    switch knowledge.standing {
+    case .working:
+      entry.setUserNeed(nil)
+      return true
+    case .needsUser:
+      entry.setUserNeed(knowledge.message ?? "")
+      return true
+    case .notReceived, .finished, .unknown: return false
     }
   }
 

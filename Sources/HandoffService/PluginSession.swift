@@ -15,12 +15,17 @@ struct PluginSession: Sendable {
     let results: ResultStage
     let claims: ClaimLoop
     let preflights: Preflights
+    let running: RunningPlugins
+    /// Somebody wishes something cancelled.
+    let wishes: WakeSignal
     let now: @Sendable () -> Timestamp
     let logger: Logger
   }
 
   let parts: Parts
   let held = InFlightTable()
+  /// What the receiver is at work on after all, to be followed again: as much as one receiver can hold.
+  let revived = AsyncStream.makeStream(of: InFlight.self, bufferingPolicy: .bufferingOldest(1024))
 
   init(_ parts: Parts) {
     self.parts = parts
@@ -34,13 +39,20 @@ struct PluginSession: Sendable {
       let introduction = try await process.ready()
       let working = try await reconcile(process)
       health.set(.up)
-      parts.preflights.attach(settings.name, .init(introduction: introduction, process: process))
-      defer { parts.preflights.detach(settings.name) }
-      await parts.claims.run(
-        first: working.map { entry in { await follow(entry, process) } },
-        counting: health.inFlight
-      ) { claimed in
-        await deliver(claimed, process, introduction)
+      await withTaskGroup { group in
+        group.addTask { await carryWishes(to: process) }
+        group.addTask { await followRevived(process, counting: health.inFlight) }
+        parts.preflights.attach(settings.name, .init(introduction: introduction, process: process))
+        defer { parts.preflights.detach(settings.name) }
+        parts.running.attach(settings.name) { await askAgain(about: $0, process) }
+        defer { parts.running.detach(settings.name) }
+        await parts.claims.run(
+          first: working.map { entry in { await follow(entry, process) } },
+          counting: health.inFlight
+        ) { claimed in
+          await deliver(claimed, process, introduction)
+        }
+        group.cancelAll()
       }
     } catch is CancellationError {
       return
@@ -107,6 +119,8 @@ struct PluginSession: Sendable {
     let mayBeAtWork: Bool
     do {
       mayBeAtWork = try await send(entry, process)
+      entry.setAnswered()
+      if mayBeAtWork { parts.wishes.signal() }
     } catch is CancellationError {
       return
     } catch {

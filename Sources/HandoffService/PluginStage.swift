@@ -30,7 +30,7 @@ struct PluginStage: Sendable {
       }
       let start = ContinuousClock.now
       let failure = await runOnce()
-      let reason = failure.message
+      let reason = failure.remedy.map { "\(failure.message); \($0)" } ?? failure.message
       guard !stop.isDraining, !Task.isCancelled else { return }
       logger.warning(
         "A plugin ended",

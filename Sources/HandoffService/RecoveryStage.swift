@@ -19,8 +19,10 @@ struct RecoveryStage: Sendable {
     var open: [DestinationName: Set<String>] = [:]
     for claimed in inFlight {
       let handoff = claimed.handoff
-      guard canBeAsked(handoff.destination) else {
-        try await results.fail(handoff.id, Self.interrupted, side: .broker, retry: nil)
+      guard canGoOn(handoff) else {
+        let retry = destinations[handoff.destination]?.retry
+        let error = Self.interrupted(mayRepeat: retry?.repeatsUnknown ?? false)
+        try await results.fail(handoff.id, error, side: .broker, retry: retry)
         continue
       }
       open[handoff.destination, default: []].insert(handoff.id.description)
@@ -31,16 +33,29 @@ struct RecoveryStage: Sendable {
     logger.info("Recovered what was open", [.count: String(inFlight.count)])
   }
 
-  /// A plugin is asked by `reconcile` once it runs; an `exec` receiver has nobody left to ask, and a
-  /// destination that is no longer configured neither.
-  private func canBeAsked(_ destination: DestinationName) -> Bool {
-    destinations[destination]?.transport == .plugin
+  /// A plugin is asked by `reconcile` once it runs, a `file` stage looks into its inbox, and an `http` receiver
+  /// may still send its result; that of a `url` handoff comes by itself once it was opened. An `exec` receiver
+  /// has nobody left to ask, and a destination that is no longer configured neither.
+  private func canGoOn(_ handoff: Handoff) -> Bool {
+    guard let settings = destinations[handoff.destination] else { return false }
+    switch settings.transport {
+    case .plugin, .file: return true
+    case .http:
+      // A request that perhaps never left is sent again where that harms nothing.
+      let mayRepeat = settings.retry.repeatsUnknown && handoff.status == .submitted
+      return settings.answer == .callback && !mayRepeat
+    case .url: return handoff.status == .accepted
+    case .exec: return false
+    }
   }
 
-  private static let interrupted = ResultError(
-    .interrupted,
-    "the broker ended while the receiver was at work",
-    effect: .unknown,
-    remedy: "look at the destination, then `handoff adopt`, `retry` or `cancel`"
-  )
+  private static func interrupted(mayRepeat: Bool) -> ResultError {
+    ResultError(
+      .interrupted,
+      "the broker ended while the receiver was at work",
+      effect: .unknown,
+      retry: mayRepeat ? .later : .never,
+      remedy: "look at the destination, then `handoff adopt`, `retry` or `cancel`"
+    )
+  }
 }

@@ -56,6 +56,18 @@ extension HeldOrderReport {
   }
 }
 
+extension LateResultReport {
+  init(_ late: LateResult) {
+    self.init(
+      at: late.at,
+      result: late.kind,
+      output: late.output,
+      errorCode: late.errorCode,
+      errorMessage: late.errorMessage
+    )
+  }
+}
+
 extension LedgerError {
   /// As an answer to whoever asked.
   var refusal: ControlError {
@@ -74,7 +86,7 @@ extension LedgerError {
     case .malformedOrder: .malformedRequest
     case .notLocal, .missing, .vanished, .damaged, .unusable, .cut, .headLost, .keyLost,
       .identifierCollision, .pinned, .unknownHandoff, .leaseLost, .unknownNotice,
-      .noticeNotFailed, .illegal:
+      .noticeNotFailed, .hasEnded, .illegal:
       nil
     }
   }
@@ -92,7 +104,7 @@ extension LedgerError {
     case .notLocal, .missing, .vanished, .damaged, .unusable, .cut, .headLost, .keyLost,
       .identifierCollision,
       .assetDeleted, .pinned, .leaseLost, .keyReused, .alreadySucceeded, .malformedOrder,
-      .noticeNotFailed, .illegal:
+      .noticeNotFailed, .hasEnded, .illegal:
       false
     }
   }

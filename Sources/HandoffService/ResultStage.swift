@@ -13,27 +13,76 @@ struct ResultStage: Sendable {
   let receipts: ReceiptStage
   let changes: ChangeBroadcast
   let logger: Logger
+  private let refusals = RefusalLog()
 
   /// Takes a result that came from a destination.
   ///
   /// - Throws: what the receiver is told: `already_consumed`, `unknown_state`, `wrong_destination` or
   ///   `expired`; or the ledger's error, after which the receiver may send the result again.
   func take(_ result: HandoffResult, from settings: DestinationSettings) async throws {
+    try await noting(settings.name) { try await takeQuietly(result, from: settings) }
+  }
+
+  /// The same for who counts the refusals itself: anybody can bring any number of them.
+  func takeQuietly(_ result: HandoffResult, from settings: DestinationSettings) async throws {
     let consumption = try await ledger.consume(
       result,
       from: settings.name,
       retry: settings.retry,
       jitter: Double.random(in: 0...1)
     )
+    _ = try await settle(consumption, foreign: "the state token belongs to another destination")
+  }
+
+  /// Takes a result that came by itself, for the handoffs of some destinations.
+  ///
+  /// - Returns: the handoff as it is now.
+  /// - Throws: as ``take(_:from:)``.
+  func takeUnverified(
+    _ result: HandoffResult,
+    of destinations: [DestinationSettings]
+  ) async throws -> Handoff {
+    let policies = Dictionary(destinations.map { ($0.name, $0.retry) }) { first, _ in first }
+    return try await noting(nil) {
+      if let version = try await ledger.version(ofRequestWith: result.state),
+        let violation = result.violation(ofVersion: version)
+      {
+        throw Self.refusal(violation.code, violation.message)
+      }
+      let consumption = try await ledger.consumeUnverified(
+        result,
+        of: policies,
+        jitter: Double.random(in: 0...1)
+      )
+      return try await settle(
+        consumption,
+        foreign: "this destination's results do not come by themselves"
+      )
+    }
+  }
+
+  /// What follows from a result that counted; throws what its sender is told of one that did not.
+  private func settle(_ consumption: Consumption, foreign: String) async throws -> Handoff {
     switch consumption {
     case .applied(let handoff), .retried(let handoff, _):
       await follow(handoff)
-    case .alreadyConsumed: throw refusal(.alreadyConsumed, "this state token was used", settings)
-    case .unknownState: throw refusal(.unknownState, "no handoff has this state token", settings)
-    case .wrongDestination:
-      throw refusal(.wrongDestination, "the state token belongs to another destination", settings)
-    case .late:
-      throw refusal(.expired, "the handoff had ended; the result is kept as late", settings)
+      return handoff
+    case .alreadyConsumed: throw Self.refusal(.alreadyConsumed, "this state token was used")
+    case .unknownState: throw Self.refusal(.unknownState, "no handoff has this state token")
+    case .wrongDestination: throw Self.refusal(.wrongDestination, foreign)
+    case .late: throw Self.refusal(.expired, "the handoff had ended; the result is kept as late")
+    }
+  }
+
+  private func noting<Value>(
+    _ destination: DestinationName?,
+    _ work: () async throws -> Value
+  ) async throws -> Value {
+    do {
+      return try await work()
+    } catch let error as ResultError {
+      refusals.note(error.code, error.message, from: destination, in: logger)
+      throw error
     }
   }
 
@@ -98,7 +147,10 @@ struct ResultStage: Sendable {
   ) async throws {
     let id = claimed.handoff.id
     guard knowledge.standing == .finished else {
-      return await follow(try await ledger.recordKnowledge(id, knowledge.standing))
+      let standing = knowledge.standing
+      return await follow(
+        try await ledger.recordKnowledge(id, standing, need: knowledge.message)
+      )
     }
     if let result = knowledge.result, result.state.matches(claimed.request.state) {
       return try await take(result, from: settings)
@@ -149,15 +201,7 @@ struct ResultStage: Sendable {
     }
   }
 
-  private func refusal(
-    _ code: ErrorCode,
-    _ message: String,
-    _ settings: DestinationSettings
-  ) -> ResultError {
-    logger.warning(
-      "A result was refused",
-      [.destination: settings.name.text, .errorCode: code.text, .detail: message]
-    )
-    return ResultError(code, message, effect: .none)
+  private static func refusal(_ code: ErrorCode, _ message: String) -> ResultError {
+    ResultError(code, message, effect: .none)
   }
 }

@@ -8,6 +8,10 @@ struct Stages: Sendable {
   let troubles: TroubleStage
   let verification: VerificationStage
   let check: CheckDesk
+  let api: APIStage
   let exec: [ExecStage]
   let plugins: [PluginStage]
+  let http: [HTTPStage]
+  let urls: [URLStage]
+  let files: [FileStage]
 }

@@ -14,6 +14,8 @@ package struct StateFolder: Sendable {
   package var lock: BytePath { path.appending("broker.lock") }
   /// The control socket, mode 0600.
   package var socket: BytePath { path.appending("handoff.sock") }
+  /// The address that the HTTP API has, while it has one.
+  package var apiAddress: BytePath { path.appending("api-address") }
   /// A private directory through which the inotify thread is woken.
   package var watchControl: BytePath { path.appending("watch") }
 

@@ -11,7 +11,7 @@ import Synchronization
 package final class LineSocket: Sendable {
   private struct State {
     var framer: LineFramer
-    var lines: [[UInt8]] = []
+    var lines = Fifo<[UInt8]>()
     var waitingBytes = 0
     /// Reading is over: for good, or by an error.
     var ending: Result<Void, any Error>?
@@ -23,14 +23,18 @@ package final class LineSocket: Sendable {
 
   private let socket: FileDescriptor
   private let limit: Int
+  private let readingLimit: Int
   private let state: Mutex<State>
   private static let chunkSize = 65_536
 
-  /// Takes a connected socket; the limit is that of one line, in bytes.
-  package init(_ socket: FileDescriptor, limit: Int) {
+  /// Takes a connected socket; the limits are those of one line, in bytes: the second, where there is
+  /// one, of a line that is read.
+  package init(_ socket: FileDescriptor, limit: Int, readingLimit: Int? = nil) {
+    let readingLimit = readingLimit ?? limit
     self.socket = socket
     self.limit = limit
-    state = Mutex(State(framer: LineFramer(limit: limit)))
+    self.readingLimit = readingLimit
+    state = Mutex(State(framer: LineFramer(limit: readingLimit)))
   }
 
   /// Waits for the next line; nil when the peer has ended after a whole line.
@@ -62,8 +66,7 @@ package final class LineSocket: Sendable {
   }
 
   private static func take(_ state: inout State) -> Result<[UInt8]?, any Error>? {
-    if !state.lines.isEmpty {
-      let line = state.lines.removeFirst()
+    if let line = state.lines.popFirst() {
       state.waitingBytes -= line.count
       return .success(line)
     }
@@ -107,7 +110,7 @@ package final class LineSocket: Sendable {
   private func ready() {
     let wantsBytes = state.withLock { state in
       if !flush(&state) { state.outgoing = [] }
-      return state.ending == nil && !state.isClosed && state.waitingBytes < limit
+      return state.ending == nil && !state.isClosed && state.waitingBytes < readingLimit
     }
     if wantsBytes { read() }
     state.withLock { listen(&$0) }
@@ -145,13 +148,12 @@ package final class LineSocket: Sendable {
   private func deliver(_ bytes: [UInt8]) throws {
     let (reader, line) = try state.withLock { state in
       let lines = try state.framer.append(bytes)
-      state.lines += lines
+      for line in lines { state.lines.append(line) }
       state.waitingBytes += lines.reduce(0) { $0 + $1.count }
-      guard let reader = state.reader, !state.lines.isEmpty else {
+      guard let reader = state.reader, let line = state.lines.popFirst() else {
         return (nil as CheckedContinuation<[UInt8]?, any Error>?, [UInt8]())
       }
       state.reader = nil
-      let line = state.lines.removeFirst()
       state.waitingBytes -= line.count
       return (reader, line)
     }
@@ -188,7 +190,7 @@ package final class LineSocket: Sendable {
   /// again and again to those who wait.
   private func listen(_ state: inout State) {
     var interest: EventLoop.Readiness = []
-    if state.ending == nil, state.waitingBytes < limit { interest.insert(.readable) }
+    if state.ending == nil, state.waitingBytes < readingLimit { interest.insert(.readable) }
     if !state.outgoing.isEmpty { interest.insert(.writable) }
     if state.isClosed || interest.isEmpty {
       state.registration?.cancel()

@@ -22,11 +22,12 @@ package final class RPCPeer: Sendable {
     var calls: [Int64: Call] = [:]
     var hasEnded = false
     var running = 0
-    var waiting: [RPCMessage] = []
+    var waiting = Fifo<RPCMessage>()
   }
 
   private let socket: LineSocket
   private let limit: Int
+  private let readingLimit: Int
   private let concurrency: Int
   private let forgivesLines: Bool
   private let handler: Handler
@@ -39,18 +40,22 @@ package final class RPCPeer: Sendable {
 
   /// Takes care of a connected socket from now on.
   ///
-  /// The limit is that of a line in either direction, in bytes; the concurrency is the number of calls
-  /// of the other side that are handled at once. A side that forgives lines answers one that is no
-  /// message with JSON-RPC's -32700 and reads on, as a receiver does; the broker ends the connection.
+  /// The limit is that of a line in either direction, in bytes, unless there is another for what is
+  /// read; the concurrency is the number of calls of the other side that are handled at once. A side
+  /// that forgives lines answers one that is no message with JSON-RPC's -32700 and reads on, as a
+  /// receiver does; the broker ends the connection.
   package init(
     socket: FileDescriptor,
     limit: Int = RPCMessage.maximumSize,
+    readingLimit: Int? = nil,
     concurrency: Int = 64,
     forgivesLines: Bool = false,
     handler: @escaping Handler
   ) {
-    self.socket = LineSocket(socket, limit: limit)
+    let readingLimit = readingLimit ?? limit
+    self.socket = LineSocket(socket, limit: limit, readingLimit: readingLimit)
     self.limit = limit
+    self.readingLimit = readingLimit
     self.concurrency = concurrency
     self.forgivesLines = forgivesLines
     self.handler = handler
@@ -67,7 +72,11 @@ package final class RPCPeer: Sendable {
     let failure = await withDiscardingTaskGroup { group -> (any Error)? in
       defer { endCalls() }
       do {
-        while let line = try await socket.nextLine() { try take(line, &group) }
+        while let line = try await socket.nextLine() {
+          try take(line, &group)
+          // A peer that never pauses gives way to everybody else after each message.
+          await Task.yield()
+        }
         return nil
       } catch {
         socket.close()
@@ -171,7 +180,7 @@ package final class RPCPeer: Sendable {
   }
 
   private func takeMessage(_ line: [UInt8], _ group: inout DiscardingTaskGroup) throws {
-    let message = try WireCoder.decode(RPCMessage.self, from: line, limit: limit)
+    let message = try WireCoder.decode(RPCMessage.self, from: line, limit: readingLimit)
     guard message.jsonrpc == "2.0" else {
       throw ProtocolError(.malformedRequest, "not JSON-RPC 2.0")
     }
@@ -210,12 +219,11 @@ package final class RPCPeer: Sendable {
     var next: RPCMessage? = first
     while let message = next {
       await handle(message)
+      await Task.yield()
       next = state.withLock { state in
-        if state.waiting.isEmpty {
-          state.running -= 1
-          return nil
-        }
-        return state.waiting.removeFirst()
+        let next = state.waiting.popFirst()
+        if next == nil { state.running -= 1 }
+        return next
       }
     }
   }

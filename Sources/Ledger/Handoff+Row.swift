@@ -43,6 +43,8 @@ extension Handoff {
     submittedAt = row.submittedAt.map(Timestamp.init(milliseconds:))
     expiresAt = row.expiresAt.map(Timestamp.init(milliseconds:))
     finishedAt = row.finishedAt.map(Timestamp.init(milliseconds:))
+    cancelRequestedAt = row.cancelRequestedAt.map(Timestamp.init(milliseconds:))
+    userNeed = row.userNeed
     lateResults = Int(row.lateResults)
     isVerified = row.isVerified
   }

@@ -18,7 +18,8 @@ struct HandoffRow: Sendable {
   let expiresAt: Int64?
   let tokenRandom: [UInt8]
   let tokenDigest: [UInt8]
-  let isVerified: Bool
+  /// The origin of its result is known, not only the token.
+  var isVerified: Bool
 
   /// In which it was last sent; the newest before that.
   var protocolVersion: Int64
@@ -41,6 +42,8 @@ struct HandoffRow: Sendable {
   var consumedAt: Int64?
   /// One of its assets was superseded while it was open, in a folder that holds such handoffs.
   var isSuperseded = false
+  var cancelRequestedAt: Int64?
+  var userNeed: String?
 
   /// An error as its columns have it.
   struct StoredError: Sendable {
@@ -74,6 +77,11 @@ struct HandoffRow: Sendable {
     comeBack(waiting, now: now)
   }
 
+  /// The moment has come after which it can only be expired.
+  func isOverdue(at now: Int64) -> Bool {
+    [expiresAt, ceilingAt].contains { $0.map { $0 <= now } ?? false }
+  }
+
   /// No lease and no waiting reason any more.
   mutating func endWaiting() {
     waitingReason = nil
@@ -90,7 +98,7 @@ extension HandoffRow {
     waiting_reason, waiting_until, due_at, ceiling_at, first_attempt_at, submitted_at, finished_at,
     attempts, failures, lease_id, lease_until, result, output, late_results, consumed_at,
     error_code, error_message, error_effect, error_retry, error_retry_after_s, error_remedy,
-    error_identifier, error_side, is_superseded
+    error_identifier, error_side, is_superseded, cancel_requested_at, user_need
     """
 
   /// A new row: pending.
@@ -152,6 +160,8 @@ extension HandoffRow {
     consumedAt = try row.optionalInteger(29)
     error = row.isNull(30) ? nil : try StoredError(row, from: 30)
     isSuperseded = try row.flag(38)
+    cancelRequestedAt = try row.optionalInteger(39)
+    userNeed = try row.optionalText(40)
   }
 
   /// Which columns a move writes.
@@ -205,7 +215,7 @@ extension HandoffRow {
       .optional(consumedAt), .optional(error?.code), .optional(error?.message),
       .optional(error?.effect), .optional(error?.retry), .optional(error?.retryAfter),
       .optional(error?.remedy), .optional(error?.identifier), .optional(error?.side),
-      .flag(isSuperseded),
+      .flag(isSuperseded), .flag(isVerified), .optional(cancelRequestedAt), .optional(userNeed),
     ]
   }
 
@@ -216,7 +226,8 @@ extension HandoffRow {
       failures = ?12, lease_id = ?13, lease_until = ?14, result = ?15, output = ?16,
       late_results = ?17, consumed_at = ?18, error_code = ?19, error_message = ?20,
       error_effect = ?21, error_retry = ?22, error_retry_after_s = ?23, error_remedy = ?24,
-      error_identifier = ?25, error_side = ?26, is_superseded = ?27
+      error_identifier = ?25, error_side = ?26, is_superseded = ?27, is_verified = ?28,
+      cancel_requested_at = ?29, user_need = ?30
     WHERE id = ?1 AND status = ?2
     """
   )

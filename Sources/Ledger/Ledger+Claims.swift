@@ -78,7 +78,7 @@ extension Ledger {
   }
 
   /// Gives back what was claimed when the broker ended, and returns what receivers may hold:
-  /// submitted and accepted handoffs, to be reconciled.
+  /// submitted and accepted handoffs and those that wait for a person, to be reconciled.
   package func recoverAtStart() async throws -> [ClaimedHandoff] {
     let rows = try await write { transaction in
       for var row in try transaction.leasedRows() { try transaction.giveBack(&row) }
@@ -161,7 +161,7 @@ extension LedgerTransaction {
   )
   private static let inFlight = SQL(
     """
-    SELECT \(HandoffRow.columns) FROM handoffs WHERE status IN ('submitted', 'accepted')
+    SELECT \(HandoffRow.columns) FROM handoffs WHERE status IN ('submitted', 'accepted', 'needs_user')
       AND finished_at IS NULL AND status <> 'pending'
     ORDER BY id
     """

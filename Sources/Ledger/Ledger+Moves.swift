@@ -3,37 +3,68 @@ package import HandoffProtocol
 import SQLite
 
 extension Ledger {
-  /// Records that the receiver has taken a submitted handoff, and returns whether it is accepted now.
+  /// Records that the receiver has taken a submitted handoff, and returns whether it holds it now.
   ///
-  /// It is not where its result or its loss was recorded before this answer: that is the newer word.
+  /// It does not where its result or its loss was recorded before this answer: that is the newer word.
   @discardableResult
   package func recordAcceptance(_ id: Handoff.ID) async throws -> Bool {
     try await write { transaction in
       var row = try transaction.row(id)
       if row.status == .submitted { try transaction.move(&row, .accept) }
-      return row.status == .accepted
+      return row.status == .accepted || row.status == .needsUser
     }
   }
 
   /// Records what a receiver said that it knows, where that moves the handoff: a `finished` one comes
   /// through ``consume(_:from:retry:jitter:)``.
   ///
+  /// - Parameters:
+  ///   - id: the handoff.
+  ///   - standing: how far it came there.
+  ///   - need: what a person should do there, where it waits for one.
   /// - Returns: the handoff as it is now.
+  /// - Throws: where the ledger cannot be written.
   package func recordKnowledge(
     _ id: Handoff.ID,
-    _ standing: HandoffKnowledge.Standing
+    _ standing: HandoffKnowledge.Standing,
+    need: String? = nil
   ) async throws -> Handoff {
     let row = try await write { transaction in
       var row = try transaction.row(id)
-      if !row.status.isFinal { try transaction.apply(standing, to: &row) }
+      if row.status.isInFlight || row.status == .outcomeUnknown {
+        try transaction.apply(standing, need, to: &row)
+      }
       return row
     }
     return try Handoff(row)
   }
 
-  /// Records that the destination waits for a person.
-  package func recordNeedOfUser(_ id: Handoff.ID) async throws -> Handoff {
-    try await move(id, .needUser)
+  /// Records that the destination waits for a person, and what that person should do.
+  ///
+  /// It says nothing where the handoff is no attempt's any more: it has ended, or is pending again.
+  ///
+  /// - Returns: the handoff as it is now.
+  package func recordNeedOfUser(_ id: Handoff.ID, _ need: String? = nil) async throws -> Handoff {
+    let row = try await write { transaction in
+      var row = try transaction.row(id)
+      if row.status.isInFlight || row.status == .outcomeUnknown {
+        try transaction.needUser(need, &row)
+      }
+      return row
+    }
+    return try Handoff(row)
+  }
+
+  /// Records that the destination does not wait for a person any more.
+  ///
+  /// - Returns: the handoff as it is now.
+  package func recordUserDone(_ id: Handoff.ID) async throws -> Handoff {
+    let row = try await write { transaction in
+      var row = try transaction.row(id)
+      if row.status == .needsUser { try transaction.move(&row, .accept) }
+      return row
+    }
+    return try Handoff(row)
   }
 
   /// Expires what is past its moment, gives back claims that ran out, and returns what has expired.
@@ -82,32 +113,6 @@ extension Ledger {
     }
   }
 
-  /// Ends a handoff as cancelled by its sender or an operator.
-  package func cancel(_ id: Handoff.ID) async throws -> Handoff {
-    try await move(id, .withdraw) { row in row.result = "cancelled" }
-  }
-
-  /// Takes a handoff for succeeded because an operator says so; a late success gives its output.
-  ///
-  /// - Throws: ``LedgerError/illegal(_:_:)`` for an expired handoff of which no success came late, as
-  ///   for every status from which there is no success.
-  package func adopt(_ id: Handoff.ID) async throws -> Handoff {
-    let row = try await write { transaction in
-      var row = try transaction.row(id)
-      let late = try transaction.lateSuccess(id.row)
-      if row.status == .expired, late == nil {
-        throw LedgerError.illegal(id, IllegalTransition(row.status, .adopt))
-      }
-      try transaction.move(&row, .adopt) { row in
-        row.result = "success"
-        row.error = nil
-        row.output = late?.output ?? row.output
-      }
-      return row
-    }
-    return try Handoff(row)
-  }
-
   /// Asks for another attempt of a handoff that failed or whose outcome is unknown; one that is held as
   /// superseded goes on.
   ///
@@ -129,21 +134,9 @@ extension Ledger {
         row.failures = 0
         row.firstAttemptAt = nil
         row.isSuperseded = false
+        row.cancelRequestedAt = nil
         row.wait(nil, now: now)
       }
-      return row
-    }
-    return try Handoff(row)
-  }
-
-  private func move(
-    _ id: Handoff.ID,
-    _ event: HandoffEvent,
-    _ change: @escaping @Sendable (inout HandoffRow) -> Void = { _ in }
-  ) async throws -> Handoff {
-    let row = try await write { transaction in
-      var row = try transaction.row(id)
-      try transaction.move(&row, event, change)
       return row
     }
     return try Handoff(row)
@@ -153,10 +146,14 @@ extension Ledger {
 extension LedgerTransaction {
   fileprivate func apply(
     _ standing: HandoffKnowledge.Standing,
+    _ need: String?,
     to row: inout HandoffRow
   ) throws {
     let now = self.now
     switch standing {
+    case .notReceived where row.cancelRequestedAt != nil:
+      // Nothing happened there, and a person does not want it any more.
+      try withdraw(&row, nil)
     case .notReceived:
       try move(&row, .notReceived) { row in
         row.comeBack(nil, now: now)
@@ -164,11 +161,19 @@ extension LedgerTransaction {
       }
     case .working:
       if row.status != .accepted { try move(&row, .accept) }
+    case .needsUser:
+      try needUser(need, &row)
     case .unknown:
       if row.status != .outcomeUnknown { try move(&row, .loseTrack) }
     case .finished:
       break
     }
+  }
+
+  /// It waits for a person; only what is new is recorded.
+  fileprivate func needUser(_ need: String?, _ row: inout HandoffRow) throws {
+    guard row.status != .needsUser || row.userNeed != need else { return }
+    try move(&row, .needUser, detail: need) { row in row.userNeed = need }
   }
 
   /// Ends a handoff at its moment, with the last known effect.
@@ -203,18 +208,6 @@ extension LedgerTransaction {
     return count
   }
 
-  fileprivate struct LateSuccess {
-    /// JSON.
-    let output: String?
-  }
-
-  /// The newest success that came after the end.
-  fileprivate func lateSuccess(_ handoff: Int64) throws -> LateSuccess? {
-    try connection.first(Self.lateSuccess, [.integer(handoff)]) { row in
-      LateSuccess(output: try row.optionalText(0))
-    }
-  }
-
   // The limits bound how long one transaction holds up the others; the rest is found the next time.
   private static let overdue = SQL(
     """
@@ -238,12 +231,6 @@ extension LedgerTransaction {
     UPDATE handoffs SET waiting_reason = NULL, waiting_until = NULL, due_at = ?3,
       is_superseded = is_superseded AND waiting_reason <> 'superseded'
     WHERE status = 'pending' AND destination = ?1 AND waiting_reason = ?2
-    """
-  )
-  private static let lateSuccess = SQL(
-    """
-    SELECT output FROM received_results WHERE handoff = ?1 AND result = 'success'
-      AND verdict = 'late' ORDER BY id DESC LIMIT 1
     """
   )
 }

@@ -1,3 +1,4 @@
+import Digests
 package import HandoffCore
 package import HandoffProtocol
 
@@ -26,6 +27,41 @@ extension Ledger {
     return try await write { transaction in
       try transaction.consume(received, terms)
     }.decoded(output: received.members)
+  }
+
+  /// Takes a result that came by itself, with nothing but its token: it may end handoffs of some
+  /// destinations, and is marked as unverified.
+  ///
+  /// - Parameters:
+  ///   - result: from wherever.
+  ///   - destinations: whose handoffs it may end, each with when failed attempts are made again.
+  ///   - jitter: 0 to 1; see ``RetryPolicy``.
+  /// - Returns: what the result has changed; ``Consumption/wrongDestination`` for a token of any other
+  ///   destination's handoff.
+  /// - Throws: as ``consume(_:from:retry:jitter:)``.
+  package func consumeUnverified(
+    _ result: HandoffResult,
+    of destinations: [DestinationName: RetryPolicy],
+    jitter: Double
+  ) async throws -> Consumption {
+    let received = try ReceivedResult(result, from: nil, unverified: Set(destinations.keys))
+    let policies = Dictionary(uniqueKeysWithValues: destinations.map { ($0.text, $1) })
+    return try await write { transaction in
+      let row = try received.row.flatMap { try transaction.optionalRow($0) }
+      let policy = row.flatMap { policies[$0.destination] }
+      return try transaction.consume(received, RetryTerms(policy: policy, jitter: jitter))
+    }.decoded(output: received.members)
+  }
+
+  /// The version of the request that a token belongs to; nil where no handoff has the token.
+  package func version(ofRequestWith token: StateToken) async throws -> Int? {
+    guard let id = TokenMint.row(of: token) else { return nil }
+    let digest = try TokenMint.digest(of: token.revealed)
+    return try await write { transaction in
+      guard let row = try transaction.optionalRow(id), constantTimeEqual(row.tokenDigest, digest)
+      else { return nil }
+      return Int(row.protocolVersion)
+    }
   }
 
   /// Records a failure that the broker found itself: a refusal by a check, a receiver that did not

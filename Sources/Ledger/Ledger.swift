@@ -37,6 +37,8 @@ package final class Ledger: LedgerReading {
   ///   - directory: the state folder, which must exist.
   ///   - logger: told of what does not fail a call.
   ///   - now: the time that is recorded; called on the ledger's own thread.
+  ///   - bootClock: tells when the wall clock is set, so that deadlines move with it; without it they do
+  ///     not.
   ///   - onCommit: told, on the ledger's own thread, of the destinations whose handoffs a commit
   ///     made or moved; must not block.
   ///   - notices: who is told of what needs a person, and who delivers.
@@ -46,11 +48,12 @@ package final class Ledger: LedgerReading {
     directory: BytePath,
     logger: Logger,
     now: @escaping @Sendable () -> Timestamp,
+    bootClock: BootClock? = nil,
     onCommit: @escaping @Sendable (Set<DestinationName>) -> Void = { _ in },
     notices: NoticeRouting = .none
   ) async throws -> Ledger {
     let thread = BlockingThread("ledger-reader")
-    return try await thread.run {
+    let ledger = try await thread.run {
       let files = LedgerFiles(directory)
       let opened = try OpenedLedger(files)
       let (keys, headFile) = (opened.keys, opened.headFile)
@@ -60,6 +63,7 @@ package final class Ledger: LedgerReading {
         headFile: headFile,
         logger: logger,
         now: now,
+        bootClock: bootClock,
         onCommit: onCommit,
         routing: notices
       )
@@ -77,6 +81,9 @@ package final class Ledger: LedgerReading {
         headFile: headFile
       )
     }
+    // From here on the clock is followed: time that passes before the first write is nobody's.
+    if bootClock != nil { try await ledger.write { _ in } }
+    return ledger
   }
 
   /// Waits for the work that was handed in, then closes; later calls throw.

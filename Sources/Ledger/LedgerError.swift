@@ -43,6 +43,8 @@ package enum LedgerError: Error, Hashable, Sendable, CustomStringConvertible {
   case unknownNotice(Notice.ID)
   /// A person decides only about a notice that was given up; this one has another state.
   case noticeNotFailed(Notice.ID, Notice.State)
+  /// The handoff has ended with this status: there is nothing to cancel.
+  case hasEnded(Handoff.ID, HandoffStatus)
   /// The life of a handoff does not have this move.
   case illegal(Handoff.ID, IllegalTransition)
 
@@ -80,6 +82,8 @@ package enum LedgerError: Error, Hashable, Sendable, CustomStringConvertible {
     case .unknownNotice(let id): "\(id): no such notice"
     case .noticeNotFailed(let id, let state):
       "\(id) is \(state.rawValue); only a failed notice is decided about"
+    case .hasEnded(let id, let status):
+      "\(id) has ended: it is \(status.rawValue), and there is nothing to cancel any more"
     case .illegal(let id, let move): "\(id): \(move.event) is not possible when \(move.status)"
     }
   }

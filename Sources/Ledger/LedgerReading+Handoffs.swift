@@ -1,3 +1,4 @@
+import Digests
 package import HandoffCore
 package import HandoffProtocol
 import SQLite
@@ -95,8 +96,28 @@ extension LedgerReading {
 }
 
 extension Ledger {
-  /// What a destination's receiver may hold: submitted, accepted and of unknown outcome, with the
-  /// requests as they were sent, to be reconciled or probed.
+  /// The handoff whose state token this is, whoever brings it; nil where it is nobody's.
+  package func handoff(of state: StateToken) async throws -> Handoff? {
+    guard let id = TokenMint.row(of: state) else { return nil }
+    let digest = try TokenMint.digest(of: state.revealed)
+    let row = try await readings.queue.read { connection in
+      try connection.first(HandoffQueries.byID, [.integer(id)]) { row in try HandoffRow(row) }
+    }
+    guard let row, constantTimeEqual(row.tokenDigest, digest) else { return nil }
+    return try Handoff(row)
+  }
+
+  /// One handoff with its request as it is sent, or nil.
+  package func sent(_ id: Handoff.ID) async throws -> ClaimedHandoff? {
+    try claimed(
+      try await readings.queue.read { connection in
+        try connection.rows(HandoffQueries.byID, [.integer(id.row)]) { row in try HandoffRow(row) }
+      }
+    ).first
+  }
+
+  /// What a destination's receiver may hold: submitted, accepted, waiting for a person and of unknown
+  /// outcome, with the requests as they were sent, to be reconciled or probed.
   package func openHandoffs(destination: DestinationName) async throws -> [ClaimedHandoff] {
     try claimed(
       try await readings.queue.read { connection in
@@ -130,7 +151,7 @@ private enum HandoffQueries {
   static let open = SQL(
     """
     SELECT \(HandoffRow.columns) FROM handoffs WHERE destination = ?1
-      AND status IN ('submitted', 'accepted', 'outcome_unknown')
+      AND status IN ('submitted', 'accepted', 'needs_user', 'outcome_unknown')
       AND finished_at IS NULL AND status <> 'pending'
     ORDER BY id
     """

@@ -41,7 +41,11 @@ extension LedgerTransaction {
     let now = self.now
     if before == .pending { row.endWaiting() }
     if before == .leased { row.leaseUntil = nil }
-    if row.status.isFinal { row.finishedAt = now }
+    if row.status.isFinal {
+      row.finishedAt = now
+      row.cancelRequestedAt = nil
+    }
+    if row.status != .needsUser { row.userNeed = nil }
     change(&row)
     try save(row, from: before, columns)
     try record(

@@ -39,7 +39,7 @@ extension LedgerTransaction {
   }
 
   /// A handoff of one of the assets to the destination that has succeeded or may still: all but those
-  /// that ended with nothing done there, as far as anybody knows.
+  /// that ended with nothing done there, as far as anybody knows, and of which no result came later.
   func standing(_ assets: [Int64], _ destination: DestinationName) throws -> HandoffRow? {
     for asset in assets {
       let earlier = try connection.first(
@@ -108,8 +108,10 @@ extension LedgerTransaction {
     """
     SELECT h.id FROM handoff_assets AS ha JOIN handoffs AS h ON h.id = ha.handoff
     WHERE ha.asset = ?1 AND h.destination = ?2 AND h.status <> 'refused'
-      AND h.status <> 'cancelled'
-      AND (h.error_effect IS NOT 'none' OR (h.status <> 'failed' AND h.status <> 'expired'))
+      AND (h.status <> 'cancelled' OR ifnull (h.error_effect, 'none') <> 'none'
+        OR h.late_results > 0)
+      AND (h.error_effect IS NOT 'none' OR h.late_results > 0
+        OR (h.status <> 'failed' AND h.status <> 'expired'))
     LIMIT 1
     """
   )

@@ -12,14 +12,15 @@ extension LedgerTransaction {
       // It names nobody: there is no handoff to show it with, and no event for every guess.
       return try keep(received, .unknownState, of: nil)
     }
-    guard row.destination == received.destination.text else {
+    guard received.mayAnswer(row.destination) else {
       return try refuse(received, .wrongDestination, row)
     }
-    if let expiry = row.expiresAt, expiry <= now, !row.status.isFinal { try expire(&row) }
+    if row.isOverdue(at: now), !row.status.isFinal { try expire(&row) }
     switch row.status {
     case .succeeded, .cancelled, .refused, .failed, .expired:
       guard row.consumedAt == nil else { return try refuse(received, .alreadyConsumed, row) }
       row.lateResults += 1
+      if row.result == nil { row.isVerified = received.isVerified }
       try save(row, from: row.status)
       touch(row.destination)
       return try refuse(received, .late(row), row)
@@ -27,6 +28,7 @@ extension LedgerTransaction {
       // Its last attempt has had its answer, and nothing was sent since.
       return try refuse(received, .alreadyConsumed, row)
     case .submitted, .accepted, .outcomeUnknown, .needsUser:
+      row.isVerified = received.isVerified
       return try keep(received, try apply(received, to: &row, terms), of: row)
     }
   }
@@ -78,11 +80,13 @@ extension LedgerTransaction {
   ) throws -> StoredConsumption {
     let now = self.now
     let next = terms.next(after: error, of: row, now: now)
-    let event = error.event(
+    var event = error.event(
       from: row.status,
       mayRetry: next != nil,
       repeatsUnknown: terms.policy?.repeatsUnknown ?? false
     )
+    // It is sent again only while somebody wants it: nobody does after a wish to cancel.
+    if event == .failure(.none, retry: true), row.cancelRequestedAt != nil { event = .withdraw }
     try move(&row, event, detail: error.code.text) { row in
       row.failures += 1
       row.error = HandoffRow.StoredError(error, side)
@@ -91,7 +95,7 @@ extension LedgerTransaction {
         row.ceilingAt = nil
       }
       if row.status.isFinal {
-        row.result = "failure"
+        row.result = event == .withdraw ? "cancelled" : "failure"
         row.consumedAt = isAnswer ? now : nil
       }
     }
@@ -110,7 +114,7 @@ extension LedgerTransaction {
         at: now,
         kind: "result_refused",
         handoff: row.id,
-        destination: received.destination.text,
+        destination: received.origin,
         from: row.status.rawValue,
         to: row.status.rawValue,
         attempt: row.attempts,
@@ -128,7 +132,7 @@ extension LedgerTransaction {
     try connection.run(
       Self.insertResult,
       [
-        .optional(row?.id), .text(received.destination.text), .integer(now),
+        .optional(row?.id), .text(received.origin), .integer(now),
         .text(received.kind), .optional(received.output), .optional(received.error?.code.text),
         .optional(received.error?.message), .optional(received.error?.effect.rawValue),
         .text(verdict.verdict),

@@ -11,6 +11,7 @@ final class LedgerTransaction {
   private var chain: EventChain
   private var mint: TokenMint
   private let clock: @Sendable () -> Timestamp
+  let bootClock: BootClock?
   private let headFile: HeadFile
   private let logger: Logger
   private let onCommit: @Sendable (Set<DestinationName>) -> Void
@@ -20,6 +21,7 @@ final class LedgerTransaction {
   private struct Counters {
     var head = ChainHead.start
     var lastHandoff: Int64 = 0
+    var clockOffset: Int64?
   }
   private var counters = Counters()
   private var saved = Counters()
@@ -34,6 +36,7 @@ final class LedgerTransaction {
     headFile: HeadFile,
     logger: Logger,
     now: @escaping @Sendable () -> Timestamp,
+    bootClock: BootClock?,
     onCommit: @escaping @Sendable (Set<DestinationName>) -> Void,
     routing: NoticeRouting
   ) throws {
@@ -43,6 +46,7 @@ final class LedgerTransaction {
     self.onCommit = onCommit
     self.routing = routing
     clock = now
+    self.bootClock = bootClock
     chain = try EventChain(keys)
     mint = try TokenMint(keys)
   }
@@ -53,9 +57,20 @@ final class LedgerTransaction {
   /// A number that no event had before: fit to name a claim.
   var nextSequence: Int64 { counters.head.sequence + 1 }
 
+  /// The wall clock's distance from the boot clock when it was last looked at; nil before the first look.
+  var clockOffset: Int64? {
+    get { counters.clockOffset }
+    set { counters.clockOffset = newValue }
+  }
+
   /// To be called first by each piece of work.
   func prepare() throws {
-    guard mustReload else { return }
+    if mustReload { try reload() }
+    try followClock()
+  }
+
+  private func reload() throws {
+    counters.clockOffset = nil
     counters.head =
       try connection.first(Self.readHead) { row in
         ChainHead(sequence: try row.integer(0), code: try row.blob(1))

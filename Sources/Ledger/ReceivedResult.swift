@@ -3,7 +3,10 @@ import HandoffProtocol
 
 /// A result with all that can be made of it outside the transaction.
 struct ReceivedResult: Sendable {
-  let destination: DestinationName
+  /// Over whose channel it came; nil where it came by itself and only its token speaks for it.
+  let destination: DestinationName?
+  /// The destinations whose handoffs a result may end that came by itself.
+  let unverified: Set<DestinationName>
   /// The row that the token names; proven only by the digest.
   let row: Int64?
   let tokenDigest: [UInt8]
@@ -12,8 +15,13 @@ struct ReceivedResult: Sendable {
   /// JSON.
   let output: String?
 
-  init(_ result: HandoffResult, from destination: DestinationName) throws {
+  init(
+    _ result: HandoffResult,
+    from destination: DestinationName?,
+    unverified: Set<DestinationName> = []
+  ) throws {
     self.destination = destination
+    self.unverified = unverified
     row = TokenMint.row(of: result.state)
     tokenDigest = try TokenMint.digest(of: result.state.revealed)
     version = result.protocolVersion
@@ -23,6 +31,17 @@ struct ReceivedResult: Sendable {
     } else {
       output = nil
     }
+  }
+
+  var isVerified: Bool { destination != nil }
+
+  /// Where it came from, for the records: a destination, or a word that no destination can be named.
+  var origin: String { destination?.text ?? "(unverified)" }
+
+  /// Whether it may answer a handoff of a destination.
+  func mayAnswer(_ name: String) -> Bool {
+    guard let destination else { return unverified.contains { $0.text == name } }
+    return destination.text == name
   }
 
   /// `success`, `cancelled` or `failure`.

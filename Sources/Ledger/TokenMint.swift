@@ -18,7 +18,7 @@ struct TokenMint: ~Copyable {
   /// The token's text.
   mutating func text(row: Int64, random: [UInt8]) throws -> String {
     let code = try keyed.code(of: row.bigEndianBytes + random)
-    return "\(row)." + base64url(code)
+    return "\(row)." + Base64URL.text(of: code)
   }
 
   /// The token.
@@ -41,41 +41,6 @@ struct TokenMint: ~Copyable {
     let text = token.revealed.utf8
     guard let dot = text.firstIndex(of: UInt8(ascii: ".")) else { return nil }
     return Int64(String(text[..<dot]) ?? "").flatMap { $0 > 0 ? $0 : nil }
-  }
-
-  /// Base64url without padding; see RFC 4648, section 5.
-  private func base64url(_ bytes: [UInt8]) -> String {
-    let count = (bytes.count * 8 + 5) / 6
-    return String(unsafeUninitializedCapacity: count) { text in
-      var bits: UInt32 = 0
-      var held = 0
-      var written = 0
-      for byte in bytes {
-        bits = bits << 8 | UInt32(byte)
-        held += 8
-        while held >= 6 {
-          held -= 6
-          text[written] = Self.digit(bits >> UInt32(held) & 63)
-          written += 1
-        }
-      }
-      if held > 0 {
-        text[written] = Self.digit(bits << UInt32(6 - held) & 63)
-        written += 1
-      }
-      return written
-    }
-  }
-
-  private static func digit(_ value: UInt32) -> UInt8 {
-    let value = UInt8(truncatingIfNeeded: value)
-    return switch value {
-    case 0..<26: UInt8(ascii: "A") + value
-    case 26..<52: UInt8(ascii: "a") + value - 26
-    case 52..<62: UInt8(ascii: "0") + value - 52
-    case 62: UInt8(ascii: "-")
-    default: UInt8(ascii: "_")
-    }
   }
 }
 

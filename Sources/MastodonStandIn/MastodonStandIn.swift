@@ -1,5 +1,4 @@
-import CMicroHTTPD
-import Glibc
+import HTTPServer
 package import LinuxSystem
 import Synchronization
 
@@ -8,15 +7,8 @@ import Synchronization
 /// It knows one account, whose token it requires, and the five calls that the social receiver makes. It
 /// keeps nothing of an upload but its size and digest. It can be told to fail at each step.
 package final class MastodonStandIn: Sendable {
-  private struct Running: @unchecked Sendable {
-    // SAFETY: the daemon does its own locking; the pointer is used under the mutex, and not after
-    // MHD_stop_daemon.
-    let daemon: OpaquePointer
-    let port: UInt16
-  }
-
   let account: StandInAccount
-  private let running = Mutex<Running?>(nil)
+  private let running = Mutex<HTTPServer?>(nil)
 
   /// - Parameters:
   ///   - token: what the account's requests must bear.
@@ -32,42 +24,26 @@ package final class MastodonStandIn: Sendable {
     )
   }
 
-  deinit {
-    stop()
-  }
-
-  /// Listens on 127.0.0.1, on a port of the kernel's choice, until ``stop()``.
+  /// Listens on 127.0.0.1, on a port of the kernel's choice, until ``stop()`` or the end of this object.
   ///
   /// - Returns: the port.
   package func start() throws(SystemError) -> UInt16 {
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    // Borrowed by the daemon: `stop` ends its thread before this object can go.
-    let context = Unmanaged.passUnretained(account).toOpaque()
-    let daemon = withUnsafePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        handoff_mhd_start(StandInExchange.handle, StandInExchange.completed, context, $0)
-      }
+    let (listener, port) = try TCPSocket.listen(host: "127.0.0.1", port: 0)
+    let server = try HTTPServer(listener) { [account] head in
+      StandInExchange.route(head, account)
     }
-    guard let daemon else { throw SystemError.last("MHD_start_daemon") }
-    let port = handoff_mhd_port(daemon)
     account.listens(on: port)
-    let earlier = running.withLock { running in
-      defer { running = Running(daemon: daemon, port: port) }
-      return running
-    }
-    if let earlier { MHD_stop_daemon(earlier.daemon) }
+    running.withLock { $0 = server }
     return port
   }
 
   /// Ends the connections and the server's thread; does nothing when it does not run.
-  package func stop() {
+  package func stop() async {
     let ended = running.withLock { running in
       defer { running = nil }
       return running
     }
-    if let ended { MHD_stop_daemon(ended.daemon) }
+    await ended?.stop()
   }
 
   /// Everything that was published, oldest first.

@@ -33,6 +33,10 @@ extension Command {
       }
     )
     if let library = report.library { show(library) }
+    if let address = report.api?.address { Terminal.out("The HTTP API is at http://\(address).") }
+    if let error = report.api?.error {
+      Terminal.out("The HTTP API is not served: \(BytePath(error).displayText).")
+    }
     Terminal.table(
       ["ORIGINAL THAT STAYS", "WHY"],
       report.originals.map {
@@ -107,7 +111,7 @@ extension Command {
     case .handoff(let handoff):
       [
         handoff.id, handoff.destination.text, handoff.status.rawValue,
-        BytePath(handoff.error?.message ?? "").displayText,
+        BytePath(reason(handoff)).displayText,
       ]
     case .notice(let notice):
       [
@@ -120,6 +124,14 @@ extension Command {
         BytePath("\(stop.reason); `handoff resume \(stop.destination)` tries again").displayText,
       ]
     }
+  }
+
+  /// Why a handoff waits for a person.
+  private static func reason(_ handoff: HandoffReport) -> String {
+    if handoff.status.isFinal {
+      return "a success came after its end: `handoff adopt \(handoff.id)` takes it"
+    }
+    return handoff.userNeed ?? handoff.error?.message ?? ""
   }
 
   private static func show(_ library: LibraryReport) {

@@ -36,6 +36,7 @@ enum BrokerConnection {
     case .notFound: .notFound
     case .refused: .refused
     case .failed: .failed
+    case .expired: .expired
     }
   }
 }

@@ -40,7 +40,8 @@ struct Command: Sendable {
 
   func parse(_ arguments: [BytePath]) throws -> ParsedArguments {
     let parsed = try ParsedArguments(arguments, options: options, command: name)
-    let limit = operands.hasSuffix("...") ? Int.max : operands.split(separator: " ").count
+    let count = operands.split(separator: " ").count
+    let limit = operands.hasSuffix("...") ? Int.max : count
     if parsed.operands.count > limit {
       let extra = parsed.operands[limit].displayText
       throw CommandFailure(.usage, "handoff \(name): \(extra) is one word too many; see --help")

@@ -5,11 +5,11 @@ import HandoffService
 import Paths
 
 extension Command {
-  /// Ends a handoff.
+  /// Ends a handoff, or has its receiver asked to.
   static let cancel = decision(
     "cancel",
     .cancel,
-    "end a handoff; what was not sent is not sent any more"
+    "end a handoff; what was sent is ended by its receiver, where that can be asked"
   )
 
   /// Makes another attempt of a handoff that failed, whose outcome is unknown or that is held, or judges a
@@ -84,7 +84,41 @@ extension Command {
     } else {
       Terminal.out("\(report.id) \(report.destination) \(report.status.rawValue)")
     }
-    return .done
+    return method == .cancel ? tellCancel(report) : .done
+  }
+
+  /// What is known of a handoff that a person wished cancelled, in a sentence and as an exit code.
+  private static func tellCancel(_ report: HandoffReport) -> ExitCode {
+    switch report.status {
+    case .cancelled:
+      if report.error?.effect == .unknown, let message = report.error?.message {
+        Terminal.error("handoff: \(message)")
+      }
+      return .done
+    case .pending, .leased, .submitted, .accepted, .needsUser:
+      Terminal.error(
+        "handoff: its receiver was asked to end it; `handoff show \(report.id)` tells its answer"
+      )
+      return .done
+    case .outcomeUnknown:
+      let isAsked = report.cancelRequestedAt != nil && report.error?.code != .interrupted
+      Terminal.error(
+        isAsked
+          ? "handoff: its receiver will be asked to end it; until then nobody knows its outcome"
+          : "handoff: it was ended, and nobody knows what it left behind: look at the destination, "
+            + "then `handoff adopt`, `retry` or `cancel` it"
+      )
+      return .personNeeded
+    case .succeeded:
+      Terminal.error("handoff: the wish came too late: it was done already")
+      return .refused
+    case .refused, .failed:
+      Terminal.error("handoff: the wish came too late: it had failed already")
+      return .failed
+    case .expired:
+      Terminal.error("handoff: the wish came too late: its time had passed")
+      return .expired
+    }
   }
 
   /// A notice that was given up is tried again, or counts as seen.

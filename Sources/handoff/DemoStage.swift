@@ -155,7 +155,7 @@ struct DemoStage {
   /// Ends what was started and removes the folder.
   func tearDown(keep: Bool) async throws {
     _ = await broker.terminate(grace: .seconds(20))
-    standIn.stop()
+    await standIn.stop()
     if keep {
       Terminal.out("Kept: \(root.displayText)")
     } else {

@@ -50,7 +50,12 @@ struct HTTPOutcomeTests {
     return HTTPOutcome(
       answer: answer,
       isIdempotent: isIdempotent,
-      state: state,
+      request: HandoffRequest(
+        localIdentifiers: [
+          try #require(LocalIdentifier("69D53A4B-8F24-8D7A-9C1E-3A5B7C9D0E1F/L0/001"))
+        ],
+        state: state
+      ),
       redaction: redaction
     )
   }
@@ -198,6 +203,7 @@ struct HTTPOutcomeTests {
       #"{"protocol_version":3}"#,
       #"{"protocol_version":3,"state":"1.other","result":"success"}"#,
       #"{"protocol_version":3,"state":"\#(token)","result":"done"}"#,
+      #"{"protocol_version":2,"state":"\#(token)","result":"success"}"#,
       #"{"protocol_version":9,"state":"\#(token)","result":"success"}"#,
       #"{"protocol_version":3,"state":"\#(token)","result":"success","error":{"code":"x"}}"#,
       #"{"protocol_version":3,"state":"\#(token)","result":"success","x":"\#(String(repeating: "y", count: 17_000))"}"#,

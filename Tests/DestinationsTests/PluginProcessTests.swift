@@ -346,7 +346,7 @@ struct PluginProcessTests {
       let reference = HandoffReference(handoffID: "h1", state: try parameters().request.state)
       // Offered, and then answered "unsupported".
       #expect(try await plugin.probe(reference).standing == .unknown)
-      #expect(try await !plugin.cancel(reference))
+      #expect(try await plugin.cancel(reference) == nil)
     }
     try await run("plain") { plugin, _, _ in
       let known = try await plugin.reconcile([try parameters()])

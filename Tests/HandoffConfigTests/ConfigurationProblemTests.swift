@@ -271,6 +271,21 @@ struct ConfigurationProblemTests {
     )
   }
 
+  @Test("a url destination has a scheme of its own, and its tokens expire soon")
+  func schemes() {
+    func found(_ url: String, _ more: String = "") -> [String] {
+      problems("[destination.a]\ntransport = 'url'\nurl = '\(url)'\n\(more)").map(withoutPlace)
+    }
+    #expect(found("editor://handoff", "ceiling = '24h'").isEmpty)
+    let form = "destination.a.url: only SCHEME://handoff, to which the request is added"
+    for url in ["editor://result", "editor://handoff?a=b", "editor://handoff#", "editor:handoff"] {
+      #expect(found(url) == [form])
+    }
+    #expect(found("https://handoff").first?.contains("a https URL is not allowed") == true)
+    let longest = "destination.a.ceiling: at most 1d with transport url, whose tokens expire soon"
+    #expect(found("editor://handoff", "ceiling = '25h'") == [longest])
+  }
+
   @Test("a callback has exactly one way, and a secret is only referred to")
   func callbacks() {
     let text = """

@@ -233,12 +233,11 @@ struct ConfigurationTests {
     #expect(try callbacks[callback("e")]?.command == ["opener", "-x"])
     #expect(try callbacks[callback("f")]?.command == ["xdg-open"])
     #expect(destinations[1].command == ["xdg-open"])
+    #expect(destinations[1].ceiling == .seconds(3600), "its tokens expire soon")
     #expect(destinations[2].inbox == "/etc/handoff/share")
     #expect(
       configuration.unsupportedProblems.map(\.description) == [
         "handoff.toml:2:13: destination.a.transport: transport http is not built yet",
-        "handoff.toml:9:13: destination.b.transport: transport url is not built yet",
-        "handoff.toml:12:13: destination.c.transport: transport file is not built yet",
       ]
     )
   }

@@ -60,10 +60,11 @@ struct HandoffLifecycleTests {
     }
   }
 
-  /// A failed handoff may be retried, and an expired one adopted when a late result shows that it
-  /// happened.
+  /// A failed handoff may be retried, and what ended without its receiver's word adopted when a late
+  /// result shows that it happened.
   private static func isPersons(_ event: HandoffEvent, _ status: HandoffStatus) -> Bool {
-    (status == .failed && event == .retry) || (status == .expired && event == .adopt)
+    (status == .failed && event == .retry)
+      || ([.expired, .cancelled, .failed].contains(status) && event == .adopt)
   }
 
   @Test("nothing succeeds that was not submitted", arguments: [HandoffStatus.pending, .leased])

@@ -86,4 +86,12 @@ struct TimestampTests {
     #expect(moment < moment.advanced(by: .milliseconds(1)))
     #expect(moment.advanced(by: .seconds(2)).since(moment) == .seconds(2))
   }
+
+  @Test(
+    "an offset that leads out of the years that RFC 3339 can write is refused",
+    arguments: ["9999-12-31T23:59:59-23:59", "0000-01-01T00:00:00+00:01", "9999-12-31T23:59:60Z"]
+  )
+  func outsideTheYears(text: String) {
+    #expect(Timestamp(rfc3339: text) == nil)
+  }
 }

@@ -75,6 +75,9 @@ final class RunningBroker: Sendable {
     return await spawned.exit()
   }
 
+  /// The broker's process, while it runs.
+  var processID: Int32? { process.held?.id }
+
   /// Sends a signal that does not end the broker.
   func signal(_ signal: CInt) throws {
     guard let spawned = process.held else { throw TestSupportError("no broker runs") }

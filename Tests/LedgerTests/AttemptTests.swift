@@ -46,7 +46,8 @@ struct AttemptTests {
 
       let held = try await fixture.submitted(3).handoff.id
       _ = try await fixture.ledger.recordNeedOfUser(held)
-      #expect(try await !fixture.ledger.recordAcceptance(held))
+      #expect(try await fixture.ledger.recordAcceptance(held))
+      #expect(try await fixture.handoff(held).status == .needsUser)
 
       let taken = try await fixture.submitted(4).handoff.id
       #expect(try await fixture.ledger.recordAcceptance(taken))

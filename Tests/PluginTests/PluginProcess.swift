@@ -109,7 +109,7 @@ struct PluginProcess: Sendable {
       case .unknown:
         return .failure(ResultError(.interrupted, "unknown", effect: .unknown))
       case .notReceived: mustSubmit = true
-      case .working: break
+      case .working, .needsUser: break
       }
     }
     if mustSubmit {

@@ -182,7 +182,7 @@ struct SocialTests {
     let scratch = try Scratch()
     let server = MastodonStandIn(token: Self.token)
     let port = try server.start()
-    server.stop()
+    await server.stop()
     let file = try video(scratch)
     let outcome = try await social(scratch, port: port).deliver(
       handoff("h", [file.identifier]),

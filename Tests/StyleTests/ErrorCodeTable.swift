@@ -136,7 +136,7 @@ struct ErrorCodeTable {
         let title = reach.title.replacing("\"", with: "\\\"")
         #expect(test.contains("\"\(title)\""), "\(reach.file) has no test \(reach.title)")
         #expect(
-          test.contains(".\(Self.member(code))") || test.contains("\"\(code)\""),
+          test.contains(Self.member(code)) || test.contains("\"\(code)\""),
           "\(reach.file) does not name \(code)"
         )
       }

@@ -30,6 +30,7 @@ struct Layers: Sendable {
   /// Know the system and nothing of handoffs.
   static let foundations = [
     Target("Sources/Digests", ["CGcrypt"], system: system),
+    Target("Sources/HTTPServer", ["CMicroHTTPD", "LinuxSystem"], system: system),
     Target("Sources/HandoffLog", ["Paths"], system: system),
     Target("Sources/HTTPClient", ["CCurl", "LinuxSystem", "Paths"], system: system),
     Target("Sources/LinuxSystem", ["CLinux", "Paths"], system: system.union(["Dispatch"])),
@@ -53,6 +54,7 @@ struct Layers: Sendable {
       system: system
     ),
     Target("Sources/DropFolders", domain.union(["CInotifyTools"]), system: system),
+    Target("Sources/HandoffAPI", domain.union(["HTTPServer", "Webhooks"]), system: system),
     Target("Sources/HandoffControl", domain.union(["HandoffWire"]), system: system),
     Target("Sources/Ledger", domain.union(["Digests", "SQLite"]), system: system),
     Target("Sources/MediaProbe", domain, system: system),
@@ -63,8 +65,8 @@ struct Layers: Sendable {
     Target(
       "Sources/HandoffService",
       domain.union([
-        "AssetLibrary", "Callbacks", "Destinations", "DropFolders", "HandoffConfig",
-        "HandoffControl", "Ledger", "MediaProbe", "Webhooks",
+        "AssetLibrary", "Callbacks", "Destinations", "DropFolders", "HandoffAPI",
+        "HandoffConfig", "HandoffControl", "Ledger", "MediaProbe", "Webhooks",
       ]),
       system: system
     ),
@@ -96,7 +98,7 @@ struct Layers: Sendable {
   static let standIns = [
     Target(
       "Sources/MastodonStandIn",
-      ["CMicroHTTPD", "Digests", "HandoffProtocol", "LinuxSystem", "Paths"],
+      ["Digests", "HTTPServer", "HandoffProtocol", "LinuxSystem", "Paths"],
       system: system
     ),
     Target("Sources/HandoffTestSupport", kit.union(["HandoffWire"]), system: system),

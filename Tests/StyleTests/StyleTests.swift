@@ -98,4 +98,18 @@ struct StyleTests {
     #expect(StyleRules.sleeps(file) == [])
     #expect(StyleRules.unfoundedSafety(file) == [])
   }
+
+  @Test("Case 84: what makes tokens takes randomness from the kernel alone")
+  func tokenRandomness() throws {
+    let files = try Project.files(in: ["Sources/Digests", "Sources/Ledger"], extensions: ["swift"])
+    let others = ["RandomNumberGenerator", ".random(", "drand48", "srand", "getpid", "shuffled("]
+    for file in files {
+      for (number, code) in file.codeLines {
+        for phrase in others where code.contains(phrase) {
+          Issue.record("\(file.path):\(number): \(phrase)")
+        }
+      }
+    }
+    #expect(files.contains { $0.text.contains("RandomBytes.make(count: TokenMint.randomCount)") })
+  }
 }

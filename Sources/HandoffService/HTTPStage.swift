@@ -1,0 +1,160 @@
+import Destinations
+import HandoffCore
+import HandoffLog
+import HandoffProtocol
+import Ledger
+
+/// Delivers the handoffs of one `http` destination.
+///
+/// With `answer = "callback"` an attempt is over once the receiver has taken the request: the result comes
+/// through the API, from this receiver or not at all, and only the ceiling ends the waiting.
+struct HTTPStage: Sendable {
+  let settings: DestinationSettings
+  let receiver: HTTPReceiver
+  let delivery: DeliveryPreparation
+  let ledger: Ledger
+  let results: ResultStage
+  let claims: ClaimLoop
+  let health: DestinationHealth
+  let address: APIAddress
+  let stop: StopState
+  let now: @Sendable () -> Timestamp
+  let logger: Logger
+
+  /// How soon an API that is not to be reached is looked for again.
+  private static let apiWait: Duration = .seconds(2)
+
+  /// Runs until the service drains and what was claimed has ended.
+  func run() async {
+    await recall()
+    health.setContainment("none: it is a service of its own")
+    await claims.run(counting: health.inFlight) { claimed in await deliver(claimed) }
+  }
+
+  /// Shows a stop that an earlier broker has recorded.
+  private func recall() async {
+    do {
+      let stop = try await ledger.stop(of: settings.name)
+      health.set(stop.map { .circuitOpen($0.reason) } ?? .up)
+    } catch {
+      // Each handoff asks again before it is sent.
+      health.set(.down("\(error)"))
+    }
+  }
+
+  private func deliver(_ claimed: ClaimedHandoff) async {
+    do {
+      try await carry(claimed)
+    } catch let error as ResultError where error.code == .versionIncompatible {
+      await refuse(claimed.handoff.id, error)
+    } catch {
+      // The row keeps its status; recovery at the next start, or the lease's end, takes it up again.
+      logger.error(
+        "A handoff could not be carried on",
+        [
+          .handoffID: claimed.handoff.id.description, .destination: settings.name.text,
+          .error: "\(error)",
+        ]
+      )
+    }
+  }
+
+  /// Ends a handoff that the configured versions of the protocol cannot carry.
+  private func refuse(_ id: Handoff.ID, _ error: ResultError) async {
+    do {
+      try await results.fail(id, error, side: .sender, retry: nil)
+    } catch {
+      logger.error(
+        "A handoff could not be refused",
+        [.handoffID: id.description, .destination: settings.name.text, .error: "\(error)"]
+      )
+    }
+  }
+
+  private func carry(_ claimed: ClaimedHandoff) async throws {
+    let id = claimed.handoff.id
+    if let waiting = try await obstacle() {
+      return try await ledger.release(id, leaseID: claimed.leaseID, waiting: waiting)
+    }
+    switch try await delivery.inspect(claimed.handoff, constraints: settings.constraints) {
+    case .refuse(let error):
+      try await results.fail(id, error, side: .sender, retry: nil)
+    case .wait(let waiting):
+      try await ledger.release(id, leaseID: claimed.leaseID, waiting: waiting)
+    case .ready(let assets):
+      let request = try claimed.request.carried(by: settings.configuredAgreement, assets)
+      let grant = try await ledger.grant(of: id)
+      // From here on the receiver may act: a broker that dies now cannot know whether it did.
+      let ceiling = now().advanced(by: settings.ceiling)
+      let version = request.protocolVersion
+      guard
+        try await results.recordSubmission(claimed, ceiling: ceiling, version: version)
+      else { return }
+      let end = await receiver.deliver(
+        request,
+        handoffID: id.description,
+        grant: grant.revealed,
+        assets: address.assets ?? ""
+      )
+      try await record(end, of: id)
+    }
+  }
+
+  /// What keeps every handoff of this destination from being sent now.
+  private func obstacle() async throws -> Handoff.Waiting? {
+    if let stop = try await ledger.stop(of: settings.name) {
+      health.set(.circuitOpen(stop.reason))
+      return .init(.paused)
+    }
+    // Where no API is asked for, the receiver gets along without.
+    guard address.assets == nil, address.condition != .off else { return nil }
+    return .init(.backoff, until: now().advanced(by: Self.apiWait))
+  }
+
+  /// What a response has said is not to be had again.
+  ///
+  /// The write must survive the stop that ended the exchange, so it has a task of its own, awaited at once.
+  private func record(_ end: HTTPDelivery, of id: Handoff.ID) async throws {
+    let fields: [LogKey: String] = [
+      .handoffID: id.description, .destination: settings.name.text,
+    ]
+    note(end)
+    let write = LastingWrite(stop: stop, logger: logger)
+    _ = try await Task {
+      try await write.run("The answer of a receiver waits to be recorded", fields) {
+        try await take(end, of: id)
+      }
+    }.value
+  }
+
+  private func take(_ end: HTTPDelivery, of id: Handoff.ID) async throws {
+    switch end {
+    case .accepted:
+      // Its signed result may have been faster than the response.
+      try await ledger.recordAcceptance(id)
+    case .result(let result):
+      do {
+        try await results.takeQuietly(result, from: settings)
+      } catch let error as ResultError where error.code == .alreadyConsumed {
+        // Its signed result was faster than the response.
+      }
+    case .gone(let error):
+      let address = settings.url ?? ""
+      await results.follow(try await ledger.stop(settings.name, address: address, error, of: id))
+    }
+  }
+
+  /// How the destination is, as far as this end says.
+  private func note(_ end: HTTPDelivery) {
+    switch end {
+    case .gone(let error): health.set(.circuitOpen(error.message))
+    case .accepted: health.set(.up)
+    case .result(let result):
+      if case .failure(let error) = result.outcome, error.code == .destinationUnavailable {
+        health.set(.down(error.message))
+      } else {
+        health.set(.up)
+      }
+    }
+  }
+}

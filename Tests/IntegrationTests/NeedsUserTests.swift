@@ -1,0 +1,91 @@
+import Glibc
+import HandoffProtocol
+import LinuxSystem
+import Paths
+import Testing
+
+/// A destination that waits for a person, and what becomes of doubt.
+@Suite("Needs of a person, and doubt")
+struct NeedsUserTests {
+  @Test("a need is listed, outlasts the idle time and a restart, and ends", .timeLimit(.minutes(2)))
+  func need() async throws {
+    try await OutcomePlugin.run([("plug", "reconcile,probe", "idle = \"1s\"")]) { scene in
+      let plug = OutcomePlugin(scene: scene, name: "plug")
+      let title = "probe=needs_user"
+      let id = try await scene.send(try await scene.asset(1), to: "plug", title)
+      try await scene.wait(id, until: "accepted")
+      try plug.tell("need confirm on your phone")
+      let waiting = try await scene.wait(id, until: "needs_user")
+      #expect(waiting["needs_user"]?.text?.isEmpty == false)
+      let listed = try await scene.broker.json("status")["needs_person"]
+      #expect(listed?.elements.map { $0["id"]?.text } == [id.exactText])
+      let ended = try await scene.broker.command(["send", "x", "--to", "plug"])
+      #expect(ended.code != 0)
+      // A later handoff's life through the same plugin is longer than the idle time.
+      let other = try await scene.send(try await scene.asset(2), to: "plug", "probe=unknown")
+      try await scene.wait(other, until: "outcome_unknown")
+      #expect(try await scene.broker.json("show", id)["status"]?.text == "needs_user")
+      try plug.tell("title probe=needs_user")
+      _ = try await scene.broker.wait("show", id) { _ in
+        (try? plug.lines("titled").count) == 1
+      }
+      await scene.broker.end(SIGTERM)
+      try await scene.broker.start()
+      _ = try await scene.broker.wait("show", id) { _ in
+        (try? plug.lines("heard").count { $0 == "reconcile" }) == 1
+      }
+      let after = try await scene.wait(id, until: "needs_user")
+      #expect(after["needs_user"]?.text == "sign in")
+      #expect(try plug.lines("done").count == 2)
+    }
+  }
+
+  @Test("progress ends a need, and the result counts", .timeLimit(.minutes(1)))
+  func progress() async throws {
+    try await OutcomePlugin.run([("plug", "", "")]) { scene in
+      let plug = OutcomePlugin(scene: scene, name: "plug")
+      let id = try await scene.send(try await scene.asset(1), to: "plug", "work")
+      try await scene.wait(id, until: "accepted")
+      try plug.tell("need sign in again")
+      let waiting = try await scene.wait(id, until: "needs_user")
+      #expect(waiting["needs_user"]?.text == "sign in again")
+      try plug.tell("progress")
+      let accepted = try await scene.wait(id, until: "accepted")
+      #expect(accepted["needs_user"] == .null)
+      try plug.tell("success")
+      try await scene.wait(id, until: "succeeded")
+    }
+  }
+
+  @Test(
+    "a person's retry of what nobody knows asks the receiver first",
+    .timeLimit(.minutes(1)),
+    arguments: [
+      ("probe=done", "succeeded", 1), ("probe=working", "accepted", 1),
+      ("probe=not_received", "accepted", 2), ("probe=unknown", "accepted", 2),
+    ]
+  )
+  func retry(answer: String, status: String, submissions: Int) async throws {
+    try await OutcomePlugin.run([("plug", "probe,reconcile", "idle = \"1s\"")]) { scene in
+      let plug = OutcomePlugin(scene: scene, name: "plug")
+      let id = try await scene.send(try await scene.asset(1), to: "plug", "probe=unknown")
+      try await scene.wait(id, until: "outcome_unknown")
+      try plug.tell("title \(answer)")
+      _ = try await scene.broker.wait("show", id) { _ in
+        (try? plug.lines("titled").count) == 1
+      }
+      _ = try await scene.broker.json("retry", id)
+      _ = try await scene.broker.wait("show", id) { handoff in
+        handoff["status"]?.text == status || (try? plug.lines("done").count) == submissions
+      }
+      let done = try plug.lines("done")
+      #expect(done.count == submissions, "\(done)")
+      // The same token each time: the receiver can find the first one.
+      #expect(Set(done.compactMap { $0.split(separator: " ").last }).count == 1)
+      if submissions == 1, status == "accepted" {
+        try plug.tell("success")
+        try await scene.wait(id, until: "succeeded")
+      }
+    }
+  }
+}
