@@ -72,7 +72,9 @@ struct OutcomePlugin {
     capabilities = sys.argv[1].split(",") if sys.argv[1] else []
     work = os.environ["HANDOFF_WORK"]
     wire = socket.socket(fileno=int(os.environ["HANDOFF_FD"]))
-    lines = wire.makefile("rw", encoding="utf-8", newline="\\n")
+    # Apart: writing to a text file drops what was read ahead from it.
+    lines = wire.makefile("r", encoding="utf-8", newline="\\n")
+    out = wire.makefile("w", encoding="utf-8", newline="\\n")
     lock = threading.Lock()
     last = {}
     numbers = itertools.count()
@@ -82,8 +84,8 @@ struct OutcomePlugin {
 
     def send(message):
         with lock:
-            lines.write(json.dumps(dict(message, jsonrpc="2.0")) + "\\n")
-            lines.flush()
+            out.write(json.dumps(dict(message, jsonrpc="2.0")) + "\\n")
+            out.flush()
 
     def result(state, kind="success", **more):
         return dict({"protocol_version": 3, "state": state, "result": kind}, **more)

@@ -56,13 +56,15 @@ struct ScriptedPlugin {
 
     mode = sys.argv[1]
     wire = socket.socket(fileno=int(os.environ["HANDOFF_FD"]))
-    lines = wire.makefile("rw", encoding="utf-8", newline="\\n")
+    # Apart: writing to a text file drops what was read ahead from it.
+    lines = wire.makefile("r", encoding="utf-8", newline="\\n")
+    out = wire.makefile("w", encoding="utf-8", newline="\\n")
     heard = open(os.path.join(os.environ["HANDOFF_WORK"], "heard"), "a", buffering=1)
     heard.write("started\\n")
 
     def send(message):
-        lines.write(json.dumps(dict(message, jsonrpc="2.0")) + "\\n")
-        lines.flush()
+        out.write(json.dumps(dict(message, jsonrpc="2.0")) + "\\n")
+        out.flush()
 
     def result(state, **more):
         return dict({"protocol_version": 3, "state": state, "result": "success"}, **more)

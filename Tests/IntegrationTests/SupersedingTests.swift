@@ -156,12 +156,14 @@ struct SupersedingTests {
     import json, os, socket
 
     wire = socket.socket(fileno=int(os.environ["HANDOFF_FD"]))
-    lines = wire.makefile("rw", encoding="utf-8", newline="\\n")
+    # Apart: writing to a text file drops what was read ahead from it.
+    lines = wire.makefile("r", encoding="utf-8", newline="\\n")
+    out = wire.makefile("w", encoding="utf-8", newline="\\n")
     work = os.environ["HANDOFF_WORK"]
 
     def send(message):
-        lines.write(json.dumps(dict(message, jsonrpc="2.0")) + "\\n")
-        lines.flush()
+        out.write(json.dumps(dict(message, jsonrpc="2.0")) + "\\n")
+        out.flush()
 
     def resolve(request):
         with open(os.path.join(work, "gate")) as gate: gate.readline()

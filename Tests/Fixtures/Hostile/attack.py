@@ -222,12 +222,14 @@ def result(state, asset):
 
 def serve():
     wire = socket.socket(fileno=int(os.environ["HANDOFF_FD"]))
-    lines = wire.makefile("rw", encoding="utf-8", newline="\n")
+    # Apart: writing to a text file drops what was read ahead from it.
+    lines = wire.makefile("r", encoding="utf-8", newline="\n")
+    out = wire.makefile("w", encoding="utf-8", newline="\n")
     state = None
 
     def send(message):
-        lines.write(json.dumps(dict(message, jsonrpc="2.0")) + "\n")
-        lines.flush()
+        out.write(json.dumps(dict(message, jsonrpc="2.0")) + "\n")
+        out.flush()
 
     for line in lines:
         message = json.loads(line)

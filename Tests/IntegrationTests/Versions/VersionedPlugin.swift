@@ -47,15 +47,17 @@ struct VersionedPlugin {
 
     versions, mode = sys.argv[1], sys.argv[2]
     wire = socket.socket(fileno=int(os.environ["HANDOFF_FD"]))
-    lines = wire.makefile("rw", encoding="utf-8", newline="\\n")
+    # Apart: writing to a text file drops what was read ahead from it.
+    lines = wire.makefile("r", encoding="utf-8", newline="\\n")
+    out = wire.makefile("w", encoding="utf-8", newline="\\n")
 
     def note(name, text):
         with open(os.path.join(os.environ["HANDOFF_WORK"], name), "a") as file:
             file.write(text + "\\n")
 
     def send(message):
-        lines.write(json.dumps(dict(message, jsonrpc="2.0")) + "\\n")
-        lines.flush()
+        out.write(json.dumps(dict(message, jsonrpc="2.0")) + "\\n")
+        out.flush()
 
     def result(request, **more):
         version = 2 if mode == "two" else request["protocol_version"]
