@@ -63,6 +63,8 @@ final class CurlHandle {
   private func prepareBody(_ request: HTTPRequest) throws(HTTPFailure) {
     switch request.body {
     case .none:
+      // Else libcurl waits for a body that never comes.
+      if request.method == "HEAD" { try set(CURLOPT_NOBODY, 1) }
       try check(handoff_curl_set_text(curl, CURLOPT_CUSTOMREQUEST, try plain(request.method)))
     case .bytes(let bytes, _):
       try check(handoff_curl_set_body(curl, bytes, bytes.count))

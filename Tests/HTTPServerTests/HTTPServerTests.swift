@@ -103,7 +103,7 @@ struct HTTPServerTests {
   @Test("forgets a client that went away, before and during the answer")
   func goneClients() async throws {
     let gate = Gate()
-    let (server, port) = try HTTPServer.onLoopback { _ in
+    let (server, port) = try HTTPServer.onLoopback(limits: .init(idle: .seconds(1))) { _ in
       .collect(limit: 1000) { _ in
         await gate.wait()
         return .response(HTTPResponse(200, body: .bytes([UInt8](repeating: 1, count: 1 << 22))))

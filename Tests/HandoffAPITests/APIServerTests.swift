@@ -37,7 +37,7 @@ struct APIServerTests {
     arguments: [
       ("GET", "/v3/results", 405), ("DELETE", "/v3/assets/x/data", 405), ("POST", "/v3", 404),
       ("GET", "/v3/assets/x", 404), ("GET", "/v3/assets/x/data", 401), ("POST", "/v3/results", 401),
-      ("GET", "/v3//results", 404), ("GET", "/../v3/results", 404), ("GET", "/%zz", 404),
+      ("GET", "/v3//results", 404), ("POST", "/v3/results/", 404), ("GET", "/%zz", 404),
     ]
   )
   func paths(method: String, path: String, status: Int) async throws {
@@ -58,7 +58,8 @@ struct APIServerTests {
     ]
   )
   func refusedResults(code: ErrorCode, status: Int) async throws {
-    try await serving(takeResult: { _, _ in throw ResultError(code, "no", effect: .none) }) { ask in
+    let take: Take = { _, _ in throw ResultError(code, "no", effect: .none) }
+    try await serving(takeResult: take) { ask in
       let reply = try await ask("POST", "/v3/results", try Self.signed(Self.result), Self.result)
       #expect(reply.status == status)
       #expect(try WireCoder.decode(JSONValue.self, from: reply.body)["code"]?.text == code.text)
@@ -68,13 +69,14 @@ struct APIServerTests {
   @Test("asks for a result again that could not be recorded")
   func ledgerTrouble() async throws {
     let taken = Mutex<[DestinationName]>([])
-    try await serving(takeResult: { _, destination in
+    let take: Take = { _, destination in
       let isFirst = taken.withLock { taken in
         taken.append(destination)
         return taken.count == 1
       }
       if isFirst { throw SystemError(ENOSPC, "write") }
-    }) { ask in
+    }
+    try await serving(takeResult: take) { ask in
       let trouble = try await ask("POST", "/v3/results", try Self.signed(Self.result), Self.result)
       #expect(trouble.status == 503)
       #expect(trouble.headers["retry-after"] != nil)
@@ -92,7 +94,8 @@ struct APIServerTests {
     ]
   )
   func refusedAssets(code: ErrorCode, status: Int) async throws {
-    try await serving(openAsset: { _, _ in throw ResultError(code, "no", effect: .none) }) { ask in
+    let open: Open = { _, _ in throw ResultError(code, "no", effect: .none) }
+    try await serving(openAsset: open) { ask in
       let headers = [(name: "Handoff-Grant", value: "h1.abc")]
       let reply = try await ask("GET", "/v3/assets/x/data", headers, [])
       #expect(reply.status == status)
@@ -106,7 +109,7 @@ struct APIServerTests {
     let folder = try TemporaryFolder()
     let path = try folder.write("0123456789", to: "object")
     let name = BytePath(Array("a\"é\\\n".utf8) + [0xFF])
-    try await serving(openAsset: { _, _ in
+    let open: Open = { _, _ in
       ReadableAsset(
         file: try FileDescriptor.open(path, O_RDONLY),
         size: 10,
@@ -114,7 +117,8 @@ struct APIServerTests {
         name: name,
         contentType: "video/mp4"
       )
-    }) { ask in
+    }
+    try await serving(openAsset: open) { ask in
       let headers = [(name: "Authorization", value: "Bearer h1.abc")]
       let reply = try await ask("GET", "/v3/assets/x/data", headers, [])
       #expect(reply.status == 200)
@@ -128,6 +132,8 @@ struct APIServerTests {
 
   // MARK: Serving
 
+  private typealias Take = @Sendable (HandoffResult, DestinationName) async throws -> Void
+  private typealias Open = @Sendable (Grant, String) async throws -> ReadableAsset
   private typealias Ask =
     @Sendable (String, String, [(name: String, value: String)], [UInt8]) async throws -> HTTPReply
 
@@ -136,7 +142,7 @@ struct APIServerTests {
       _,
       _ in
     },
-    openAsset: @escaping @Sendable (Grant, String) async throws -> ReadableAsset = { _, _ in
+    openAsset: @escaping Open = { _, _ in
       throw ResultError(.assetMissing, "there is none", effect: .none)
     },
     _ body: (Ask) async throws -> Void

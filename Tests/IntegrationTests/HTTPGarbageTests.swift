@@ -16,7 +16,8 @@ struct HTTPGarbageTests {
 
   @Test("case 88: guesses and garbage hold up no result, cost no memory and few lines of log")
   func garbage() async throws {
-    try await HTTPScene.run(answer: "callback", behaviour: { _ in .reply(202) }) { scene in
+    try await HTTPScene.run(answer: "callback", behaviour: HookReceiver.answering(.reply(202))) {
+      scene in
       for number in 0..<Self.results { try await scene.send(UInt64(number)) }
       _ = try await scene.broker.wait("handoffs") { handoffs in
         handoffs.elements.count { $0["status"]?.text == "accepted" } == Self.results

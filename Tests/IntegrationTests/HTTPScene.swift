@@ -12,14 +12,7 @@ struct HTTPScene {
 
   var broker: RunningBroker { scene.broker }
 
-  /// Runs a test with one destination `hook`.
-  ///
-  /// - Parameters:
-  ///   - answer: `status` or `callback`.
-  ///   - more: further lines of the destination.
-  ///   - others: further tables.
-  ///   - secrets: by name of the environment variable.
-  ///   - behaviour: the receiver's.
+  /// Runs a test with one destination `hook`, which has further lines, and further tables after it.
   static func run(
     answer: String,
     more: String = "",

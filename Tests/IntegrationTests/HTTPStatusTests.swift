@@ -11,7 +11,8 @@ import Testing
 struct HTTPStatusTests {
   @Test("2xx is success; the request is signed, and the grant is not the token")
   func success() async throws {
-    try await HTTPScene.run(answer: "status", behaviour: { _ in .reply(204) }) { scene in
+    try await HTTPScene.run(answer: "status", behaviour: HookReceiver.answering(.reply(204))) {
+      scene in
       try await scene.send()
       try await scene.wait(for: "succeeded")
       let delivery = try await scene.receiver.first()
@@ -60,7 +61,11 @@ struct HTTPStatusTests {
   @Test("a refused connection waits, and the receiver that comes up gets it")
   func refusedConnection() async throws {
     let soon = "retry = { for = \"1m\", first = \"50ms\", max = \"50ms\" }"
-    try await HTTPScene.run(answer: "status", more: soon, behaviour: { _ in .reply(200) }) {
+    try await HTTPScene.run(
+      answer: "status",
+      more: soon,
+      behaviour: HookReceiver.answering(.reply(200))
+    ) {
       scene in
       scene.receiver.stop()
       try await scene.send()
@@ -78,7 +83,11 @@ struct HTTPStatusTests {
   @Test("an answer that does not come is an unknown outcome, and never tried again")
   func silence() async throws {
     let limits = "idle = \"1s\"\nretry = { for = \"1m\", first = \"10ms\", max = \"10ms\" }"
-    try await HTTPScene.run(answer: "status", more: limits, behaviour: { _ in .silence }) { scene in
+    try await HTTPScene.run(
+      answer: "status",
+      more: limits,
+      behaviour: HookReceiver.answering(.silence)
+    ) { scene in
       try await scene.send()
       let handoff = try await scene.wait(for: "outcome_unknown")
       #expect(handoff["error"]?["effect"]?.text == "unknown")
@@ -112,7 +121,8 @@ struct HTTPStatusTests {
 
   @Test("410 disables the destination over a restart, until its address is changed")
   func gone() async throws {
-    try await HTTPScene.run(answer: "status", behaviour: { _ in .reply(410) }) { scene in
+    try await HTTPScene.run(answer: "status", behaviour: HookReceiver.answering(.reply(410))) {
+      scene in
       try await scene.send()
       _ = try await scene.broker.wait("status") { status in
         status["destinations"]?.elements.first?["status"]?.text == "circuit_open"
@@ -136,7 +146,8 @@ struct HTTPStatusTests {
 
   @Test("an attempt that the broker's end has cut off is an unknown outcome")
   func interrupted() async throws {
-    try await HTTPScene.run(answer: "status", behaviour: { _ in .silence }) { scene in
+    try await HTTPScene.run(answer: "status", behaviour: HookReceiver.answering(.silence)) {
+      scene in
       try await scene.send()
       _ = try await scene.receiver.first()
       try await scene.restart(SIGKILL)

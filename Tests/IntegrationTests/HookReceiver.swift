@@ -25,6 +25,11 @@ final class HookReceiver: Sendable {
   static let secret = "a secret that both sides have"
   static let otherSecret = "another secret, of the other side"
 
+  /// Answers everything so.
+  static func answering(_ answer: LoopbackServer.Answer) -> Behaviour {
+    { _ in answer }
+  }
+
   private let server: LoopbackServer
   private let client = HTTPClient(agent: "test")
 
@@ -32,6 +37,7 @@ final class HookReceiver: Sendable {
   ///   - port: 0 for a free one.
   ///   - secret: what the requests are verified with.
   ///   - behaviour: called on a thread of its own for each request.
+  /// - Throws: where the system gives no socket or the port is taken.
   init(
     port: Int = 0,
     secret: String = HookReceiver.secret,
