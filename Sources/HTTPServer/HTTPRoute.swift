@@ -11,7 +11,9 @@ package enum HTTPRoute: Sendable {
   case form(HTTPForm)
 }
 
-/// Who takes a form; see RFC 7578. It is called on the server's thread and must not block.
+/// Who takes a form; see RFC 7578.
+///
+/// It is called on the server's thread and must not block.
 package struct HTTPForm: Sendable {
   /// A piece of one part.
   package struct Piece {

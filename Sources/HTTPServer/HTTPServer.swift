@@ -12,7 +12,9 @@ package final class HTTPServer: Sendable {
   package struct Limits: Hashable, Sendable {
     /// Connections at once; more wait in the kernel's queue until one ends.
     package var connections: Int
-    /// A connection on which nothing moves for so long ends. A request that is being answered waits.
+    /// A connection on which nothing moves for so long ends.
+    ///
+    /// A request that is being answered waits.
     package var idle: Duration
     /// Bytes of a request's line and header fields; more is answered 431 or 414.
     package var head: Int

@@ -7,6 +7,7 @@ extension HandoffRequest {
   /// - Parameters:
   ///   - agreement: the version, and both sides' versions for the error.
   ///   - defaultTitle: the stem of the export's own file name.
+  /// - Returns: the request as it is to be sent.
   /// - Throws: `version_incompatible` naming the member that the version does not have, and both sides'
   ///   versions.
   public func carried(
@@ -30,6 +31,7 @@ extension HandoffRequest {
   /// The request as it was written in a version that has carried it before.
   ///
   /// - Parameter version: what ``carried(by:defaultTitle:)`` gave then.
+  /// - Returns: the request as it was sent.
   public func written(in version: Int) -> HandoffRequest {
     var request = self
     request.protocolVersion = version

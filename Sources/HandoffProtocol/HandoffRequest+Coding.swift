@@ -18,6 +18,7 @@ extension HandoffRequest: Codable {
   /// The names of the members that a version has; every other one is unknown to it.
   ///
   /// - Parameter version: one of ``supportedVersions``.
+  /// - Returns: the names as they stand in documents.
   public static func members(of version: Int) -> Set<String> {
     let keys = CodingKeys.allCases.filter { key in
       switch key {

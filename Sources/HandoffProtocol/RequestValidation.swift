@@ -22,6 +22,7 @@ public struct RequestValidation: Hashable, Sendable {
   /// - Parameters:
   ///   - request: as it was read.
   ///   - now: the moment.
+  /// - Returns: the refusal, with effect `none`.
   public func violation(by request: HandoffRequest, now: Timestamp) -> ResultError? {
     guard versions.contains(request.protocolVersion) else {
       return ResultError(

@@ -19,6 +19,7 @@ extension SendRequest: Codable {
   /// The names of the members that a version has; every other one is unknown to it.
   ///
   /// - Parameter version: one of `HandoffRequest.supportedVersions`.
+  /// - Returns: the names as they stand in documents.
   public static func members(of version: Int) -> Set<String> {
     let keys = CodingKeys.allCases.filter { key in
       switch key {

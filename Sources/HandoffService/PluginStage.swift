@@ -66,8 +66,9 @@ struct PluginStage: Sendable {
     }
   }
 
-  /// Without a version in common nothing can be sent until one side is replaced: handoffs are told so
-  /// instead of waiting. The plugin is still started again now and then.
+  /// Refuses what is handed off while there is no version in common, instead of letting it wait.
+  ///
+  /// The plugin is still started again now and then.
   private func refuse(
     _ error: ResultError,
     for time: Duration,

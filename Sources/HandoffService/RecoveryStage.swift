@@ -33,9 +33,11 @@ struct RecoveryStage: Sendable {
     logger.info("Recovered what was open", [.count: String(inFlight.count)])
   }
 
-  /// A plugin is asked by `reconcile` once it runs, a `file` stage looks into its inbox, and an `http` receiver
-  /// may still send its result; that of a `url` handoff comes by itself once it was opened. An `exec` receiver
-  /// has nobody left to ask, and a destination that is no longer configured neither.
+  /// Whether an attempt that a former broker made may still have its end.
+  ///
+  /// A plugin is asked by `reconcile` once it runs, a `file` stage looks into its inbox, and an `http`
+  /// receiver may still send its result; that of a `url` handoff comes by itself once it was opened. An
+  /// `exec` receiver has nobody left to ask, and a destination that is no longer configured neither.
   private func canGoOn(_ handoff: Handoff) -> Bool {
     guard let settings = destinations[handoff.destination] else { return false }
     switch settings.transport {

@@ -186,7 +186,10 @@ extension HandoffRow {
         ]
       )
     case .submission:
-      (Self.saveSubmission, row + [.optional(submittedAt), .optional(ceilingAt), .integer(protocolVersion)])
+      (
+        Self.saveSubmission,
+        row + [.optional(submittedAt), .optional(ceilingAt), .integer(protocolVersion)]
+      )
     case .all: (Self.saveAll, row + changes)
     }
   }

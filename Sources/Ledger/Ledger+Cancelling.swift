@@ -100,7 +100,8 @@ extension LedgerTransaction {
       .interrupted,
       "cancelled after it was sent, and the receiver could not be asked: it may still happen",
       effect: .unknown,
-      remedy: "look at the destination; a success that comes later is kept, and `handoff adopt` takes it"
+      remedy: "look at the destination; a success that comes later is kept, and `handoff adopt` "
+        + "takes it"
     ),
     .broker
   )

@@ -9,8 +9,10 @@ import Testing
 /// A contained receiver tries everything that it must not do, against a real broker.
 @Suite("A contained receiver", .timeLimit(.minutes(2)))
 struct AttackTests {
-  /// What every contained receiver may do. In a network namespace of its own it may also take the
-  /// abstract name of the library's socket, which is another one there.
+  /// What every contained receiver may do.
+  ///
+  /// In a network namespace of its own it may also take the abstract name of the library's socket, which
+  /// is another one there.
   private static let allowed = ["library_name", "read_asset", "write_temporary", "write_work"]
 
   @Test("reaches nothing but its own", arguments: ["exec", "plugin"])

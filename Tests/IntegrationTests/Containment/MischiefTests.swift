@@ -15,7 +15,7 @@ struct MischiefTests {
 
   @Test("leave the broker as it was, and delay nobody", arguments: ["require", "none"])
   func mischief(containment: String) async throws {
-    let settings = "containment = \"\(containment)\"\nidle = \"2s\"\nceiling = \"8s\""
+    let settings = "containment = \"\(containment)\"\nidle = \"2s\"\nceiling = \"25s\""
     let names = ["exec", "plugin"].flatMap { transport in
       Self.misdeeds.map { (transport, $0, "\(transport)_\($0)") }
     }
