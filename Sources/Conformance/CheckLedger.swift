@@ -71,7 +71,7 @@ final class CheckLedger: Sendable {
 extension Finding {
   /// The finding with the messages before it, and with the plugin's end where it has ended.
   fileprivate func completed(by life: PluginLife) async -> Finding {
-    let end = life.link.hasEnded ? "; \(await life.state())" : ""
+    let end = await life.ending().map { "; \($0)" } ?? ""
     let text = life.transcript.redacted(got + end)
     var finding = Finding(text, mend: mend)
     finding.exchange = life.transcript.tail(6)

@@ -92,9 +92,11 @@ struct PluginLife: Sendable {
     return await wait.value(process, within: time)
   }
 
-  /// How the process is, for a finding: it runs, or how it ended and what it said last.
-  func state() async -> String {
-    guard link.hasEnded, let status = await exit(within: .seconds(1)) else { return "it runs" }
+  /// How the process has ended and what it said last, for a finding; nil if it runs.
+  func ending() async -> String? {
+    // Where the connection is gone, the end of the process is near.
+    let patience = link.hasEnded ? Duration.seconds(1) : limits.silence
+    guard let status = await exit(within: patience) else { return nil }
     let words = output.lastLine.map { "; it said: \(transcript.redacted($0))" } ?? ""
     return "it has ended with \(status)\(words)"
   }
@@ -108,11 +110,11 @@ private final class ExitWait: Sendable {
     _ process: SpawnedProcess,
     within time: Duration
   ) async -> LinuxSystem.ExitStatus? {
-    let timer = EventLoop.process.after(time) { self.end(nil) }
-    defer { timer.cancel() }
     let waiting = Task { self.end(await process.exit()) }
     let status = await withCheckedContinuation { continuation in
       self.continuation.withLock { $0 = continuation }
+      // Only now is there something to end.
+      _ = EventLoop.process.after(time) { self.end(nil) }
       if let status = process.exitStatus { end(status) }
     }
     // Whoever lets the time pass ends the process next, and with it this task.

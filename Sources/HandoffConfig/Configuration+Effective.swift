@@ -124,7 +124,7 @@ extension DestinationSettings {
       writer.line("idempotent", retry.repeatsUnknown)
     case .url:
       writer.line("url", text: url)
-      writer.line("opener", texts: command)
+      writer.line("command", texts: command)
       writer.line("env", texts: env)
     case .file:
       writer.line("inbox", text: inbox?.lossyText)

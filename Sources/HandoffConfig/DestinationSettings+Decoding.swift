@@ -5,7 +5,7 @@ import Paths
 extension DestinationSettings {
   /// Keys that mean something with some transports only.
   private static let transportsOfKeys: [(key: String, transports: Set<Transport>)] = [
-    ("command", [.plugin, .exec]),
+    ("command", [.plugin, .exec, .url]),
     ("url", [.http, .url]),
     ("opener", [.url]),
     ("answer", [.http]),
@@ -64,7 +64,11 @@ extension DestinationSettings {
       if let url, let fault = WebAddress.fault(url) { reader.report("url", fault) }
       if !reader.has("secret") { reader.report("secret", "missing: what signs the requests?") }
     case .url:
-      command = opener
+      if !reader.has("command") {
+        command = opener
+      } else if reader.has("opener") {
+        reader.report("opener", "says the same as command: one of them is enough")
+      }
       if url == nil { reader.report("url", "missing: which URL is opened?") }
       if let url, let fault = Self.faultOfScheme(url) { reader.report("url", fault) }
     case .file:

@@ -159,7 +159,10 @@ extension WrongReceiver {
       "claims a success without the asset",
       .assetDeleted,
       "nothing was done",
-      ("told.update(result=\"failure\", ", "told.update(")
+      (
+        "told.update(result=\"failure\", state=request[\"state\"], error={**data, \"effect\": \"none\"})",
+        "told.update(state=request[\"state\"])"
+      )
     ),
     WrongReceiver(
       "does not know the effect of a refused asset",
