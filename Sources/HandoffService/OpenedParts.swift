@@ -245,7 +245,7 @@ struct OpenedParts: Sendable {
         destinations: Dictionary(uniqueKeysWithValues: destinations),
         logger: logger
       ),
-      expiry: ExpiryStage(ledger: ledger, results: results, stop: stop, logger: logger),
+      expiry: ExpiryStage(ledger: ledger, results: results, logger: logger),
       deletion: DeletionStage(
         ledger: ledger,
         library: library,
