@@ -106,8 +106,12 @@ struct ExecReceiverTests {
 
   @Test("that exits before it has read the request does no harm, and is told")
   func unread() async throws {
-    let result = try await deliver("exit 1")
-    #expect(result.error?.message == "exit code 1; it did not read the request")
+    let silent = try await deliver("exit 1")
+    #expect(
+      silent.error?.message == "exit code 1; it printed nothing and left the request unread"
+    )
+    let telling = try await deliver("echo no ffmpeg here >&2; exit 1")
+    #expect(telling.error?.message == "exit code 1: no ffmpeg here")
   }
 
   @Test("that is silent for its idle time is ended", arguments: [false, true])
