@@ -22,6 +22,7 @@ final class OutputLog: Sendable {
   }
 
   private let state = Mutex(State())
+  private let allowance = LogAllowance()
   private let redaction: TokenRedaction
   private let pieces: AsyncStream<Piece>
   private let continuation: AsyncStream<Piece>.Continuation
@@ -119,7 +120,11 @@ final class OutputLog: Sendable {
     // Cut after redaction: a token that lies across the cut would not be known.
     let whole = redaction.redacted(String(decoding: bytes, as: UTF8.self))
     let line = String(whole.prefix(Self.longestLine))
-    logger.debug("The receiver printed a line", [.destination: name.text, .detail: line])
+    if let omitted = allowance.take(line.utf8.count, now: .now) {
+      var fields: [LogKey: String] = [.destination: name.text, .detail: line]
+      if omitted > 0 { fields[.reason] = "\(omitted) lines before this one were left out" }
+      logger.debug("The receiver printed a line", fields)
+    }
     state.withLock { state in
       state.tail.append(line)
       state.tailSize += line.utf8.count

@@ -1,10 +1,11 @@
-import Destinations
 import Glibc
 import HandoffProtocol
 import HandoffTestSupport
 import LinuxSystem
 import Paths
 import Testing
+
+@testable import Destinations
 
 @Suite("A command")
 struct CommandSearchTests {
@@ -30,6 +31,26 @@ struct CommandSearchTests {
       #expect(found("") == nil)
       #expect(found("no-such-program") == nil)
     }
+  }
+}
+
+@Suite("The log's allowance")
+struct LogAllowanceTests {
+  @Test("takes some lines at once, then a steady few, and counts what it leaves out")
+  func flood() {
+    let allowance = LogAllowance()
+    let start = ContinuousClock.now
+    let first = (0..<1000).compactMap { _ in allowance.take(1000, now: start) }
+    #expect(first.count == 54)
+    #expect(first.allSatisfy { $0 == 0 })
+    #expect(allowance.take(1000, now: start + .milliseconds(100)) == nil)
+    #expect(allowance.take(1000, now: start + .seconds(2)) == 947)
+    var taken = 0
+    for moment in 0..<10_000 {
+      let now = start + .seconds(2) + .milliseconds(moment)
+      if allowance.take(1000, now: now) != nil { taken += 1 }
+    }
+    #expect((16...20).contains(taken), "\(taken)")
   }
 }
 
