@@ -119,7 +119,11 @@ final class OutputLog: Sendable {
   private func take(_ bytes: ArraySlice<UInt8>, _ logger: Logger, _ name: DestinationName) {
     // Cut after redaction: a token that lies across the cut would not be known.
     let whole = redaction.redacted(String(decoding: bytes, as: UTF8.self))
-    let line = String(whole.prefix(Self.longestLine))
+    let cut = whole.prefix(Self.longestLine)
+    // No document of the protocol holds a zero character, and these words go into one.
+    let line = String(
+      String.UnicodeScalarView(cut.unicodeScalars.map { $0 == "\0" ? "\u{FFFD}" : $0 })
+    )
     if let omitted = allowance.take(line.utf8.count, now: .now) {
       var fields: [LogKey: String] = [.destination: name.text, .detail: line]
       if omitted > 0 { fields[.reason] = "\(omitted) lines before this one were left out" }

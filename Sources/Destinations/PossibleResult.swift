@@ -54,8 +54,11 @@ enum PossibleResult: Sendable {
 
   /// The last line can be the end of a JSON object, whole or cut.
   private static func isPiece(_ line: [UInt8]) -> Bool {
-    guard let first = line.first, let last = line.last else { return false }
-    return "\"{}[]".utf8.contains(first) || "}],:{[".utf8.contains(last)
+    // A whole object is an ordinary line.
+    guard let first = line.first, let last = line.last, first != UInt8(ascii: "{") else {
+      return false
+    }
+    return "\"}[]".utf8.contains(first) || "}],:{[".utf8.contains(last)
   }
 
   /// Some line begins an object that goes on after it, and `protocol_version` is named from there on.

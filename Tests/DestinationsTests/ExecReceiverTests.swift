@@ -259,6 +259,27 @@ struct ExecReceiverTests {
     }
   }
 
+  @Test("that prints zero bytes has them in no message")
+  func zeroBytes() async throws {
+    let result = try await deliver("printf 'no\\0way\\n'; exit 3")
+    #expect(result.error?.message == "exit code 3: no\u{FFFD}way")
+  }
+
+  @Test("whose interpreter is missing says which", arguments: [false, true])
+  func missingInterpreter(contained: Bool) async throws {
+    try await Surroundings.with(containment: contained) { surroundings in
+      for (line, words) in [("#!/no/such/python", "/no/such/python"), ("#!/bin/sh\r", "CR LF")] {
+        let script = surroundings.archive.appending("receiver")
+        try DurableFile.write(Array("\(line)\nexit 0\n".utf8), to: script, permissions: 0o755)
+        let receiver = ExecReceiver(launch: try surroundings.launch(.exec, [script.lossyText]))
+        #expect(receiver.fault?.message.contains(words) == true)
+        let result = await receiver.deliver(try Surroundings.request(), assets: [])
+        #expect(result.error?.message.contains(words) == true, "\(result)")
+        #expect(result.error?.effect == Effect.none)
+      }
+    }
+  }
+
   @Test("whose folder is missing has no effect, and the message names the folder")
   func missingFolder() async throws {
     let result = try await deliver("exit 0", contained: true) { $0.write = ["/no/archive"] }

@@ -34,6 +34,28 @@ struct CommandSearchTests {
   }
 }
 
+@Suite("A script's first line")
+struct ScriptStartTests {
+  @Test(
+    "tells what keeps the script from being started",
+    arguments: [
+      ("#!/bin/sh\nexit 0\n", nil), ("#! /usr/bin/env sh\n", nil), ("#!/bin/sh -e\n", nil),
+      ("no script", nil), ("", nil), ("#!/usr/bin/env -S sh -e\n", nil),
+      ("#!/bin/sh\r\nexit 0\r\n", "CR LF"), ("#!/no/such/python\n", "/no/such/python"),
+      ("#!/usr/bin/env no-such-program\n", "no-such-program"), ("#!python3\n", "python3"),
+      ("#!\n", "names no interpreter"),
+    ]
+  )
+  func faults(text: String, words: String?) async throws {
+    try await withTemporaryDirectory { root in
+      let path = root.appending("receiver")
+      try FileDescriptor.open(path, O_WRONLY | O_CREAT, mode: 0o755).write(Array(text.utf8))
+      let fault = ScriptStart(of: path, searchPath: CommandSearch.defaultPath)?.fault
+      #expect(fault?.contains(words ?? "") == (words == nil ? nil : true), "\(fault ?? "none")")
+    }
+  }
+}
+
 @Suite("The log's allowance")
 struct LogAllowanceTests {
   @Test("takes some lines at once, then a steady few, and counts what it leaves out")
