@@ -1,4 +1,3 @@
-import Digests
 import HandoffProtocol
 
 /// What the checks of a configured plugin share.
@@ -11,7 +10,7 @@ struct CheckStage: Sendable {
   func trial() throws -> Trial {
     Trial(
       stage: self,
-      folder: try TrialFolder(in: plugin.temporary),
+      folder: try TrialFolder(in: plugin.folders),
       transcript: Transcript()
     )
   }
@@ -31,7 +30,7 @@ struct CheckStage: Sendable {
 
   /// Whether one of some checks is to be made.
   func wants(_ names: Set<CheckName>) -> Bool {
-    plugin.only.isEmpty || !plugin.only.isDisjoint(with: names)
+    plugin.only.isEmpty || !plugin.only.isDisjoint(with: names.union(CheckName.standing))
   }
 
   /// Skips a check unless the plugin has named an optional part of the protocol.
@@ -64,33 +63,36 @@ struct Trial: Sendable {
       stage.plugin,
       in: folder,
       transcript: transcript,
-      desk: desk
+      desk: desk,
+      ledger: stage.ledger
     )
-    return try await life.serve { life in
+    let value = try await life.serve { life in
       _ = try await life.discover(settings)
       return try await script(life)
     }
+    life.watch.searchOutput(life.output.text)
+    life.watch.searchFiles(folder)
+    return value
   }
 
   /// A request with a token and a video of its own, granted to it by a desk.
   func request(
     _ number: UInt8 = 1,
     version: Int? = nil,
+    count: UInt8 = 1,
     grantedBy desk: BrokerDesk
   ) throws -> TrialRequest {
-    let token =
-      "secret-"
-      + (try RandomBytes.make(count: 24)).reduce(into: "") { text, byte in
-        text += String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
-      }
+    let token = try TrialRequest.token()
     transcript.conceal(token)
     let request = TrialRequest(
       id: "trial-\(number)",
       token: token,
-      video: try TrialVideo(number, in: folder.grants),
+      videos: try (0..<count).map {
+        try TrialVideo(number + 100 * $0, in: folder.grants, stage.plugin.video)
+      },
       version: version ?? stage.profile.version
     )
-    desk.grant(request.video, to: token)
+    desk.grant(request.videos, to: token)
     return request
   }
 }

@@ -31,12 +31,14 @@ package struct Conformance: Sendable {
   let variables: [String: String]
   /// `PATH` for the plugin.
   let searchPath: String
-  /// Where folders are made.
-  let temporary: BytePath
+  /// Makes folders.
+  let folders: TrialFolders
   /// Marks the plugin's processes.
   let mark: String
   /// The checks to make besides the introduction; empty for all.
   let only: Set<CheckName>
+  /// The author's own video; nil for the kit's.
+  let video: GivenVideo?
   let limits: Limits
 
   /// Prepares the kit; the mark is a value that no other run has.
@@ -48,15 +50,17 @@ package struct Conformance: Sendable {
     temporary: BytePath,
     mark: String,
     only: Set<CheckName> = [],
+    video: GivenVideo? = nil,
     limits: Limits = Limits()
   ) {
     self.executable = executable
     self.settings = settings
     self.variables = variables
     self.searchPath = searchPath
-    self.temporary = temporary
+    folders = TrialFolders(in: temporary)
     self.mark = mark
     self.only = only
+    self.video = video
     self.limits = limits
   }
 
@@ -76,8 +80,15 @@ package struct Conformance: Sendable {
       try await HandoffChecks(stage: stage).run()
       try await EndingChecks(stage: stage).run()
     }
+    ledger.settle()
     try leftovers(ledger)
     return ledger.finish(isWhole: only.isEmpty)
+  }
+
+  /// Breaks a run off: ends the plugin's processes and removes the folders. The run itself never ends then.
+  package func abandon() throws {
+    Strays.end(try Strays.find(mark))
+    folders.abandon()
   }
 
   private func leftovers(_ ledger: CheckLedger) throws {
@@ -97,6 +108,7 @@ package struct Conformance: Sendable {
 /// What the plugin said of itself.
 struct PluginProfile: Sendable {
   var versions: [Int]
+  var constraints: Constraints
   var capabilities: Set<String>
   var schema: JSONValue?
   /// Settings that nobody has given and the kit cannot make up.

@@ -93,7 +93,8 @@ struct RefusalChecks: Sendable {
       stage.plugin,
       in: trial.folder,
       transcript: trial.transcript,
-      desk: BrokerDesk()
+      desk: BrokerDesk(),
+      ledger: stage.ledger
     )
     try await life.serve { life in
       _ = try await stage.ledger.check(.settings, life) {
