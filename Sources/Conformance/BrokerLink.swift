@@ -122,7 +122,8 @@ final class BrokerLink: Sendable {
       state.withLock { $0.hasEnded = true }
       throw Finding(
         "the plugin has hung up",
-        mend: "Answer every call with its own `id`, and end only on `shutdown`, SIGTERM or the end of "
+        mend:
+          "Answer every call with its own `id`, and end only on `shutdown`, SIGTERM or the end of "
           + "the socket."
       )
     }

@@ -45,7 +45,9 @@ final class CheckLedger: Sendable {
     for name in CheckName.standing {
       if let finding = faults[name] {
         add(name, .failed(finding))
-      } else if passed.contains(.result) || (name == .wellFormed && passed.contains(.starts)) {
+      } else if passed.contains(.result)
+        || (passed.contains(.starts) && [.startsAgain, .wellFormed].contains(name))
+      {
         add(name, .passed)
       }
     }
@@ -92,7 +94,7 @@ final class CheckLedger: Sendable {
 
 extension Finding {
   /// The finding with the messages before it, and with the plugin's end where it has ended.
-  fileprivate func completed(by life: PluginLife) async -> Finding {
+  func completed(by life: PluginLife) async -> Finding {
     let end = await life.ending().map { "; \($0)" } ?? ""
     let text = life.transcript.redacted(got + end)
     var finding = Finding(text, mend: mend)

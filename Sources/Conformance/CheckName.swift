@@ -1,6 +1,7 @@
 /// The checks of the kit, in the order in which they are made, each with what is expected.
 package enum CheckName: String, Sendable, CaseIterable {
   case starts
+  case startsAgain = "starts-again"
   case discoverShape = "discover-shape"
   case versions
   case constraints
@@ -42,7 +43,7 @@ package enum CheckName: String, Sendable, CaseIterable {
   case leftovers
 
   /// Those that look at everything that the plugin does, in all the others' handoffs.
-  static let standing: [CheckName] = [.wellFormed, .resultOnce, .secrecy]
+  static let standing: [CheckName] = [.startsAgain, .wellFormed, .resultOnce, .secrecy]
 
   /// Those for which a handoff is made.
   static let handoffs: Set<CheckName> = [
@@ -54,11 +55,13 @@ package enum CheckName: String, Sendable, CaseIterable {
   package var expectation: String {
     switch self {
     case .starts: "starts, and answers `discover` in time"
+    case .startsAgain: "starts for every check anew, and answers `discover` with its settings"
     case .discoverShape: "its answer to `discover` has the protocol's shape"
     case .versions: "`protocol_versions` names versions that exist, each once"
     case .constraints: "its constraints are well formed and can be met"
     case .settings: "settings that it cannot work with are refused as `not_configured`"
-    case .wellFormed: "every line of it is a message of the protocol, and every call is answered once"
+    case .wellFormed:
+      "every line of it is a message of the protocol, and every call is answered once"
     case .unknownMessage: "a message that it does not know is answered \"unsupported\" (-32601)"
     case .unknownMembers: "members that it does not know are ignored"
     case .status: "`status` is answered"

@@ -30,7 +30,8 @@ struct CheckStage: Sendable {
 
   /// Whether one of some checks is to be made.
   func wants(_ names: Set<CheckName>) -> Bool {
-    plugin.only.isEmpty || !plugin.only.isDisjoint(with: names.union(CheckName.standing))
+    // Of a standing check alone everything is wanted.
+    plugin.only.isSubset(of: CheckName.standing) || !plugin.only.isDisjoint(with: names)
   }
 
   /// Skips a check unless the plugin has named an optional part of the protocol.
@@ -40,6 +41,9 @@ struct CheckStage: Sendable {
     }
   }
 }
+
+/// The plugin does not start any more, so nothing else can be checked.
+struct StartsNoMore: Error {}
 
 /// One check's folders, over one or several processes of the plugin.
 struct Trial: Sendable {
@@ -66,13 +70,24 @@ struct Trial: Sendable {
       desk: desk,
       ledger: stage.ledger
     )
-    let value = try await life.serve { life in
-      _ = try await life.discover(settings)
+    let outcome = await life.serve { life in
+      try await begin(life)
       return try await script(life)
     }
+    await stage.plugin.folders.restIfAbandoned()
     life.watch.searchOutput(life.output.text)
     life.watch.searchFiles(folder)
-    return value
+    return try outcome.get()
+  }
+
+  private func begin(_ life: PluginLife) async throws {
+    do {
+      _ = try await life.discover(settings)
+    } catch let finding as Finding {
+      let complete = await finding.completed(by: life)
+      stage.ledger.fault(.startsAgain, complete, transcript)
+      throw StartsNoMore()
+    }
   }
 
   /// A request with a token and a video of its own, granted to it by a desk.

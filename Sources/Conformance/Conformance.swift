@@ -73,6 +73,17 @@ package struct Conformance: Sendable {
     onEntry: @escaping @Sendable (ConformanceReport.Entry) -> Void = { _ in }
   ) async throws -> ConformanceReport {
     let ledger = CheckLedger(onEntry: onEntry)
+    do {
+      try await check(ledger)
+    } catch is StartsNoMore {
+      // Noted where it was seen.
+    }
+    ledger.settle()
+    try leftovers(ledger)
+    return ledger.finish(isWhole: only.isEmpty)
+  }
+
+  private func check(_ ledger: CheckLedger) async throws {
     if let profile = try await IntroductionChecks(plugin: self, ledger: ledger).run() {
       let stage = CheckStage(plugin: self, profile: profile, ledger: ledger)
       try await LineChecks(stage: stage).run()
@@ -80,15 +91,13 @@ package struct Conformance: Sendable {
       try await HandoffChecks(stage: stage).run()
       try await EndingChecks(stage: stage).run()
     }
-    ledger.settle()
-    try leftovers(ledger)
-    return ledger.finish(isWhole: only.isEmpty)
   }
 
   /// Breaks a run off: ends the plugin's processes and removes the folders. The run itself never ends then.
   package func abandon() throws {
+    folders.close()
     Strays.end(try Strays.find(mark))
-    folders.abandon()
+    folders.remove()
   }
 
   private func leftovers(_ ledger: CheckLedger) throws {

@@ -19,11 +19,13 @@ struct HandoffChecks: Sendable {
   }
 
   private static let ofOneHandoff: Set<CheckName> = [
-    .submit, .resolve, .result, .state, .resultVersion, .repeatedSubmit, .probeFinished, .grantedFile,
+    .submit, .resolve, .result, .state, .resultVersion, .repeatedSubmit, .probeFinished,
+    .grantedFile,
   ]
   private static let all: [CheckName] = [
     .unknownMembers, .preflight, .submit, .resolve, .result, .state, .resultVersion,
-    .repeatedSubmit, .eachVersion, .severalAssets, .several, .assetDeleted, .accessLimited, .probeUnknown,
+    .repeatedSubmit, .eachVersion, .severalAssets, .several, .assetDeleted, .accessLimited,
+    .probeUnknown,
     .probeFinished, .cancel, .killedAtWork, .killedAfterResult, .replay, .grantedFile,
   ]
 
@@ -62,7 +64,8 @@ struct HandoffChecks: Sendable {
     let trial = try stage.trial()
     let video = try TrialVideo(1, in: trial.folder.grants, stage.plugin.video)
     guard let reason = video.isOutside(stage.profile.constraints) else { return nil }
-    return "\(stage.plugin.video == nil ? "the kit's" : "the given") video is outside its constraints "
+    return
+      "\(stage.plugin.video == nil ? "the kit's" : "the given") video is outside its constraints "
       + "(\(reason)); give another with --video"
   }
 
@@ -225,7 +228,8 @@ struct HandoffChecks: Sendable {
     guard let left else { return }
     throw Finding(
       left,
-      mend: "Only read what was granted, and copy what is to stay (no link: the path ends with the handoff); "
+      mend:
+        "Only read what was granted, and copy what is to stay (no link: the path ends with the handoff); "
         + "write to HANDOFF_WORK, or to folders of the settings."
     )
   }

@@ -17,7 +17,7 @@ struct IntroductionChecks: Sendable {
       desk: BrokerDesk(),
       ledger: ledger
     )
-    return try await life.serve { life in try await introduce(life) }
+    return try await life.serve { life in try await introduce(life) }.get()
   }
 
   private func introduce(_ life: PluginLife) async throws -> PluginProfile? {

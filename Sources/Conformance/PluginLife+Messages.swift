@@ -154,7 +154,8 @@ extension PluginLife {
     guard size <= HandoffResult.maximumSize else {
       throw Finding(
         "the result takes \(size) bytes",
-        mend: "Keep a result within \(HandoffResult.maximumSize) bytes: the broker takes no larger one. "
+        mend:
+          "Keep a result within \(HandoffResult.maximumSize) bytes: the broker takes no larger one. "
           + "Long output belongs in a file, whose path is in `output`."
       )
     }

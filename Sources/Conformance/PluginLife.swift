@@ -64,7 +64,7 @@ struct PluginLife: Sendable {
   /// Serves the plugin while a script runs, then hangs up, waits for its end, and ends it if it must.
   func serve<Value: Sendable>(
     _ script: @Sendable (PluginLife) async throws -> Value
-  ) async throws -> Value {
+  ) async -> Result<Value, any Error> {
     async let conversation: Void = link.run(take)
     let outcome: Result<Value, any Error>
     do {
@@ -77,7 +77,7 @@ struct PluginLife: Sendable {
     _ = await process.exit()
     await conversation
     await output.finish()
-    return try outcome.get()
+    return outcome
   }
 
   /// Answers a message of the plugin; true for one that no script asks for.

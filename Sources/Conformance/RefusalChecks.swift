@@ -111,6 +111,6 @@ struct RefusalChecks: Sendable {
             + "not_configured, a message that names the setting, and effect none."
         )
       }
-    }
+    }.get()
   }
 }

@@ -48,5 +48,6 @@ final class Transcript: Sendable {
 
   private static func redacted(_ text: String, _ tokens: [String]) -> String {
     tokens.reduce(text) { $0.replacing($1, with: "(state token)") }
+      .replacing(/4711\.[A-Za-z0-9_-]{20,}/, with: "(changed state token)")
   }
 }

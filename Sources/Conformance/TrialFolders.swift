@@ -30,13 +30,22 @@ final class TrialFolders: Sendable {
     }
   }
 
-  /// Removes those that are left; none is made any more.
-  func abandon() {
-    let made = state.withLock { state in
-      state.isOver = true
-      return state.made
-    }
-    for path in made {
+  /// From now on none is made.
+  func close() {
+    state.withLock { $0.isOver = true }
+  }
+
+  /// Never returns where the run was broken off: what comes of it then says nothing.
+  func restIfAbandoned() async {
+    guard state.withLock({ $0.isOver }) else { return }
+    let (stream, continuation) = AsyncStream<Never>.makeStream()
+    for await _ in stream {}
+    continuation.finish()
+  }
+
+  /// Removes those that are left.
+  func remove() {
+    for path in state.withLock({ $0.made }) {
       do {
         if try FileStatus.of(path) != nil { try Directory.removeTree(path) }
       } catch {

@@ -94,7 +94,8 @@ struct TrialVideo: Sendable {
   var isUntouched: Bool {
     get throws {
       let file = try FileDescriptor.open(path, O_RDONLY | O_NOFOLLOW)
-      return ContentDigest(try SHA256.digest(of: file.readAll(limit: GivenVideo.mostBytes + 64))) == digest
+      return ContentDigest(try SHA256.digest(of: file.readAll(limit: GivenVideo.mostBytes + 64)))
+        == digest
     }
   }
 

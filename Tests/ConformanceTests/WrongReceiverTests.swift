@@ -24,7 +24,7 @@ struct WrongReceiverTests {
   func fails(wrong: WrongReceiver) async throws {
     let folder = try TemporaryFolder()
     let program = try DocumentedReceivers.write(try wrong.program(), in: folder.path)
-    let report = try await report(program, only: [wrong.check], limits: Self.limits)
+    let report = try await report(program, only: wrong.only, limits: Self.limits)
     let failure = report.failures.first { $0.name == wrong.check }
     let finding = try #require(failure?.finding, "\(failureText(report))")
     #expect(finding.mend.contains(wrong.words), "\(finding.mend)")

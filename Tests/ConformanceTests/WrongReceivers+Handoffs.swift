@@ -95,7 +95,7 @@ extension WrongReceiver {
         "        data = (error or {})",
         "        print(request[\"state\"], flush=True)\n        data = (error or {})"
       )
-    ),
+    ).seen(in: .assetDeleted),
     WrongReceiver(
       "says the token in a log message",
       .secrecy,
@@ -111,7 +111,7 @@ extension WrongReceiver {
       .secrecy,
       "handoff_id",
       ("\"this receiver reads versions 1 to 3\"", "request[\"state\"]")
-    ),
+    ).seen(in: .foreignVersion),
     WrongReceiver(
       "says the token in its output",
       .secrecy,
@@ -159,7 +159,7 @@ extension WrongReceiver {
         "if method in METHODS: send(",
         "if method == 'status': send(id=number, result={'status': 'up'})\n        if method in METHODS: send("
       )
-    ),
+    ).seen(in: .status),
     WrongReceiver(
       "sends a second result a little later",
       .resultOnce,
@@ -174,6 +174,16 @@ extension WrongReceiver {
       .result,
       "16384 bytes",
       ("told[\"output\"] = {", "told[\"output\"] = {\"all\": 'x' * 20000, ")
+    ),
+    WrongReceiver(
+      "starts once only",
+      .startsAgain,
+      "Answer every call",
+      (
+        "USED = {",
+        "if os.path.exists(os.path.join(work, 'begun')): raise SystemExit('once is enough')\n"
+          + "open(os.path.join(work, 'begun'), 'w')\nUSED = {"
+      )
     ),
     WrongReceiver(
       "misspells a capability",
