@@ -85,6 +85,8 @@ struct HandoffChecks: Sendable {
       try await stage.ledger.check(.probeFinished, life) {
         try await probe(request, result, life)
       }
+      // And for one that comes late.
+      _ = await life.unwanted(.result)
       try await stage.ledger.check(.grantedFile, life) { try grantedFile(request, trial) }
       return true
     }

@@ -184,7 +184,7 @@ extension WrongReceiver {
         "if os.path.exists(os.path.join(work, 'begun')): raise SystemExit('once is enough')\n"
           + "open(os.path.join(work, 'begun'), 'w')\nUSED = {"
       )
-    ),
+    ).seen(in: .replay),
     WrongReceiver(
       "misspells a capability",
       .discoverShape,

@@ -3,7 +3,7 @@ import Conformance
 /// The receivers that are wrong on purpose.
 extension WrongReceiver {
   static let all =
-    leakers + meddlers + refusers + introduction + lines + requests + results + memory + endings
+    meddlers + leakers + refusers + introduction + lines + requests + results + memory + endings
 
   static let send = #"send(id=0, method="handoff.result", params=told)"#
   static let methods = #"METHODS = {"probe": known, "#
