@@ -80,7 +80,10 @@ extension PluginProcess {
     do {
       return try WireCoder.document(type, from: params)
     } catch {
-      throw .invalidParameters("\(error)")
+      let reason = "\((error as? ProtocolError)?.message ?? "\(error)")"
+      var failure = RPCMessage.Failure.invalidParameters(reason)
+      failure.data = ResultError(.malformedRequest, reason, effect: .none)
+      throw failure
     }
   }
 
