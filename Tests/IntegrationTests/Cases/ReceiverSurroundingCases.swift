@@ -41,7 +41,8 @@ struct ReceiverSurroundingCases {
       }
       let ignored = lines.first { $0.hasPrefix("SigIgn:\t") }?.dropFirst("SigIgn:\t".count)
       // The C library keeps 32 and 33 for its threads, and has them ignored in what it starts.
-      #expect(ignored.flatMap { UInt64($0, radix: 16) }.map { $0 & ~0x1_8000_0000 } == 0, "\(lines)")
+      let signals = ignored.flatMap { UInt64($0, radix: 16) }
+      #expect(signals.map { $0 & ~0x1_8000_0000 } == 0, "\(lines)")
     }
   }
 
