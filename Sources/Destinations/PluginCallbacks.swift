@@ -48,5 +48,10 @@ package struct PluginEnd: Sendable, Hashable, CustomStringConvertible {
   /// What the broker had against it, where it was the broker who ended it.
   package let problem: String?
 
+  /// The last line that it printed, shortened; nil if there was none.
+  package var lastLine: String? {
+    outputTail.split(separator: "\n").last.map { String($0.prefix(300)) }
+  }
+
   package var description: String { problem.map { "\($0) (\(status))" } ?? "\(status)" }
 }

@@ -49,9 +49,8 @@ package struct ScriptStart: Hashable, Sendable {
     }
     // A second word is an option, or several words are one: env alone says what it would start.
     guard interpreter.lastComponent == "env", words.count == 2, let name = words.last,
-      !name.bytes.contains(
-        where: [UInt8(ascii: "-"), UInt8(ascii: "="), UInt8(ascii: "/")].contains
-      ),
+      name.bytes.first != UInt8(ascii: "-"),
+      !name.bytes.contains(UInt8(ascii: "=")), !name.bytes.contains(UInt8(ascii: "/")),
       CommandSearch.find(name.lossyText, on: searchPath) == nil
     else { return nil }
     return "its interpreter \(name.displayText) is not on the search path"

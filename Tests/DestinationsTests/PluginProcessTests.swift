@@ -239,19 +239,9 @@ struct PluginProcessTests {
     }
   }
 
-  @Test("whose result is malformed is told of, with its token")
-  func malformedResult() async throws {
-    try await run("malformed") { plugin, watched, _ in
-      _ = try await plugin.submit(try parameters("the-token"))
-      await watched.wait(for: "malformed")
-      #expect(watched.malformed.all == ["the-token malformed_result"])
-      #expect(watched.results.all.isEmpty)
-    }
-  }
-
-  @Test("whose result is larger than a result may be is malformed")
-  func largeResult() async throws {
-    try await run("large") { plugin, watched, _ in
+  @Test("whose result is malformed or too large is told of", arguments: ["malformed", "large"])
+  func malformedResult(behaviour: String) async throws {
+    try await run(behaviour) { plugin, watched, _ in
       _ = try await plugin.submit(try parameters("the-token"))
       await watched.wait(for: "malformed")
       #expect(watched.malformed.all == ["the-token malformed_result"])
