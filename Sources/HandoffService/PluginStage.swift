@@ -96,7 +96,7 @@ struct PluginStage: Sendable {
       group.addTask {
         do {
           try await process.run()
-          return Self.ended("it ended by itself")
+          return Self.ended(process.ending ?? "it ended by itself")
         } catch let error as ResultError {
           return error
         } catch {

@@ -81,6 +81,8 @@ struct ResultStage: Sendable {
     case .alreadyConsumed: throw Self.refusal(.alreadyConsumed, "this state token was used")
     case .unknownState: throw Self.refusal(.unknownState, "no handoff has this state token")
     case .wrongDestination: throw Self.refusal(.wrongDestination, foreign)
+    case .late(let handoff) where !handoff.status.isFinal:
+      throw Self.refusal(.alreadyConsumed, "the result before broke the protocol; this one is kept")
     case .late: throw Self.refusal(.expired, "the handoff had ended; the result is kept as late")
     case .malformed(let fault): throw Self.refusal(.malformedResult, fault)
     case .pastAttempt: throw Self.refusal(.alreadyConsumed, "the attempt had its end before")

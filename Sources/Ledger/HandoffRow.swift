@@ -59,6 +59,12 @@ struct HandoffRow: Sendable {
     var side: String?
   }
 
+  /// Its receiver's answer broke the protocol, so nobody knows what was done, and the machine makes no
+  /// further attempt.
+  var isHeldAsMalformed: Bool {
+    status == .outcomeUnknown && error?.code == ErrorCode.malformedResult.text
+  }
+
   var handoffID: Handoff.ID { Handoff.ID(row: id) }
 
   /// Why it waits, and until when; it is due then, at once without a reason, and never without a time.

@@ -38,7 +38,8 @@ extension Ledger {
   ) async throws -> Handoff {
     let row = try await write { transaction in
       var row = try transaction.row(id)
-      if row.status.isInFlight || row.status == .outcomeUnknown {
+      let isDoubted = standing == .notReceived && row.isHeldAsMalformed
+      if row.status.isInFlight || row.status == .outcomeUnknown, !isDoubted {
         try transaction.apply(standing, need, to: &row)
       }
       return row

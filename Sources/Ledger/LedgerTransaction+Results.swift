@@ -42,6 +42,11 @@ extension LedgerTransaction {
     case .pending, .leased:
       // Its last attempt has had its answer, and nothing was sent since.
       return try refuse(received, .alreadyConsumed, row)
+    case .outcomeUnknown where row.isHeldAsMalformed && received.leavesOpen:
+      // Whose answer could not be read is not believed that nothing happened: a person decides.
+      row.lateResults += 1
+      try save(row, from: row.status)
+      return try refuse(received, .late(row), row)
     case .submitted, .accepted, .outcomeUnknown, .needsUser:
       row.isVerified = received.isVerified
       return try keep(received, try apply(received, to: &row, terms), of: row)
@@ -98,6 +103,8 @@ extension LedgerTransaction {
   ) throws -> StoredConsumption {
     let now = self.now
     let next = terms.next(after: error, of: row, now: now)
+    // What holds it stays on record, whatever fails after it.
+    if row.isHeldAsMalformed, error.effect == .unknown { return .applied(row) }
     var event = error.event(
       from: row.status,
       mayRetry: next != nil,

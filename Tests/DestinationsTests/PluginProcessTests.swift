@@ -249,6 +249,26 @@ struct PluginProcessTests {
     }
   }
 
+  @Test("whose result is larger than a result may be is malformed")
+  func largeResult() async throws {
+    try await run("large") { plugin, watched, _ in
+      _ = try await plugin.submit(try parameters("the-token"))
+      await watched.wait(for: "malformed")
+      #expect(watched.malformed.all == ["the-token malformed_result"])
+      #expect(watched.results.all.isEmpty)
+    }
+  }
+
+  @Test("that talks on fills no log, and its result counts")
+  func talkative() async throws {
+    try await run("talkative") { plugin, watched, surroundings in
+      _ = try await plugin.submit(try parameters())
+      await watched.wait(for: "result")
+      let lines = surroundings.records.all.filter { $0.message == "The plugin says" }
+      #expect(lines.count > 10 && lines.count < 120, "\(lines.count)")
+    }
+  }
+
   @Test("that answers twice is heard twice: the ledger decides")
   func twice() async throws {
     try await run("twice") { plugin, watched, _ in
@@ -294,8 +314,13 @@ struct PluginProcessTests {
       _ = try await plugin.submit(try parameters())
       await watched.wait(for: "result")
       let mark = "sleep\u{0}600\u{0}"
-      #expect(try !processes(of: mark, within: try #require(plugin.processID)).isEmpty)
-      let left = try processes(of: mark, within: try #require(plugin.processID))
+      let id = try #require(plugin.processID)
+      // It was forked before the result, and becomes `sleep` a moment later.
+      let found = try await poll {
+        let found = try processes(of: mark, within: id)
+        return found.isEmpty ? nil : found
+      }
+      let left = try #require(found)
       await plugin.shutdown()
       await watched.wait(for: "exit")
       // The kernel ends the namespace a moment after bubblewrap itself.
