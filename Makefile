@@ -40,7 +40,7 @@ test:
 	$(MAKE) --no-print-directory lint
 	swift build -c release
 	swift build --build-tests
-	swift test --skip-build --no-parallel
+	.ci/tests
 	.ci/fuzz 2
 
 # The servers are installed, started and stopped by the tests themselves.

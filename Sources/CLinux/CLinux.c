@@ -133,7 +133,11 @@ int clinux_limit(int pid, enum clinux_resource resource, uint64_t value) {
     case CLINUX_OPEN_FILES: number = RLIMIT_NOFILE; break;
     case CLINUX_PROCESSES: number = RLIMIT_NPROC; break;
   }
-  struct rlimit limit = {.rlim_cur = value, .rlim_max = value};
+  // A hard limit that is lower already stays: only root could raise it.
+  struct rlimit limit;
+  if (prlimit(pid, number, NULL, &limit) != 0) return -1;
+  if (value < limit.rlim_max) limit.rlim_max = value;
+  limit.rlim_cur = limit.rlim_max;
   return prlimit(pid, number, &limit, NULL);
 }
 

@@ -205,7 +205,7 @@ package final class PluginProcess: Sendable {
     }
     let status = end.exit?.status ?? .signalled(0)
     await callbacks.onExit(
-      PluginEnd(status: status, outputTail: end.outputTail, problem: end.problem)
+      PluginEnd(status: status, outputTail: end.outputTail, problem: end.problem.map { shown($0) })
     )
   }
 

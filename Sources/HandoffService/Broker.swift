@@ -81,7 +81,18 @@ package struct Broker: Sendable {
       // Receipts outlive everything that has them written.
       group.addTask { await stages.receipts.run() }
       defer { stages.receipts.finish() }
-      try await serve(server, ready: ready)
+      try await expiring { try await serve(server, ready: ready) }
+    }
+  }
+
+  /// Handoffs expire for as long as anything waits for their end.
+  private func expiring(
+    _ work: nonisolated(nonsending) () async throws -> Void
+  ) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { await stages.expiry.run() }
+      defer { stages.expiry.finish() }
+      try await work()
     }
   }
 
@@ -95,7 +106,6 @@ package struct Broker: Sendable {
       group.addTask { await stages.api.run(listener) }
       group.addTask { try await stop.untilDraining { try await watcher.run() } }
       group.addTask { try await stop.untilDraining { try await server.run() } }
-      group.addTask { await stages.expiry.run() }
       group.addTask { await stages.deletion.run() }
       group.addTask { await stages.notices.run() }
       group.addTask { await stages.troubles.run { await watcher.report(for: $0) } }

@@ -34,7 +34,7 @@ extension ControlQuestions {
   /// counts instead of another submission.
   func retry(_ id: Handoff.ID) async throws -> Handoff {
     if let claimed = try await ledger.sent(id), claimed.handoff.status == .outcomeUnknown {
-      await running.ask(about: claimed)
+      await running[claimed.handoff.destination]?.askAgain(claimed)
       if let known = try await ledger.handoff(id), known.status != .outcomeUnknown { return known }
     }
     let handoff = try await ledger.retry(id)

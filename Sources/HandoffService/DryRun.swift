@@ -7,7 +7,7 @@ import HandoffProtocol
 /// granted or submitted.
 struct DryRun: Sendable {
   let delivery: DeliveryPreparation
-  let preflights: Preflights
+  let running: RunningPlugins
   let health: [DestinationHealth]
   let now: @Sendable () -> Timestamp
 
@@ -15,7 +15,7 @@ struct DryRun: Sendable {
     _ order: HandoffOrder,
     to settings: DestinationSettings
   ) async throws -> DryRunReport {
-    let receiver = preflights[settings.name]
+    let receiver = running[settings.name]
     let constraints = receiver.map { settings.constraints(of: $0.introduction) }
     var report = DryRunReport(order.destination, order.localIdentifiers, .accepted)
     switch try await check(order, constraints ?? settings.constraints) {
@@ -53,7 +53,7 @@ struct DryRun: Sendable {
     _ order: HandoffOrder,
     _ assets: [Asset],
     _ settings: DestinationSettings,
-    _ receiver: Preflights.Receiver?
+    _ receiver: RunningPlugins.Plugin?
   ) throws(ResultError) -> HandoffRequest {
     let request = HandoffRequest(
       localIdentifiers: order.localIdentifiers,
@@ -85,7 +85,7 @@ struct DryRun: Sendable {
       report.note = "transport \(settings.transport.rawValue) has no preflight"
       return
     }
-    guard let receiver = preflights[settings.name] else {
+    guard let receiver = running[settings.name] else {
       return report.takeAbsence(health.first { $0.name == settings.name }?.condition)
     }
     let parameters = PreflightParameters(

@@ -35,7 +35,6 @@ struct OpenedParts: Sendable {
   let address: APIAddress
   let urgent = UrgentReadings()
   let changes = ChangeBroadcast()
-  let preflights = Preflights()
   let running = RunningPlugins()
   let turns = AssetTurns()
   let leftovers = WakeSignal()
@@ -79,7 +78,7 @@ struct OpenedParts: Sendable {
         results: results,
         dryRun: DryRun(
           delivery: delivery,
-          preflights: preflights,
+          running: running,
           health: health,
           now: SystemClock.now
         ),
@@ -246,7 +245,7 @@ struct OpenedParts: Sendable {
         destinations: Dictionary(uniqueKeysWithValues: destinations),
         logger: logger
       ),
-      expiry: ExpiryStage(ledger: ledger, results: results, stop: stop, logger: logger),
+      expiry: ExpiryStage(ledger: ledger, results: results, logger: logger),
       deletion: DeletionStage(
         ledger: ledger,
         library: library,
@@ -339,7 +338,6 @@ struct OpenedParts: Sendable {
       ledger: ledger,
       results: results,
       claims: claims(settings),
-      preflights: preflights,
       running: running,
       wishes: wishes[settings.name] ?? WakeSignal(),
       now: SystemClock.now,

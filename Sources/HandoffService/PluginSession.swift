@@ -14,7 +14,6 @@ struct PluginSession: Sendable {
     let ledger: Ledger
     let results: ResultStage
     let claims: ClaimLoop
-    let preflights: Preflights
     let running: RunningPlugins
     /// Somebody wishes something cancelled.
     let wishes: WakeSignal
@@ -42,9 +41,10 @@ struct PluginSession: Sendable {
       await withTaskGroup { group in
         group.addTask { await carryWishes(to: process) }
         group.addTask { await followRevived(process, counting: health.inFlight) }
-        parts.preflights.attach(settings.name, .init(introduction: introduction, process: process))
-        defer { parts.preflights.detach(settings.name) }
-        parts.running.attach(settings.name) { await askAgain(about: $0, process) }
+        let plugin = RunningPlugins.Plugin(introduction: introduction, process: process) {
+          await askAgain(about: $0, process)
+        }
+        parts.running.attach(settings.name, plugin)
         defer { parts.running.detach(settings.name) }
         await parts.claims.run(
           first: working.map { entry in { await follow(entry, process) } },

@@ -4,6 +4,7 @@ import HandoffCore
 import HandoffLog
 import HandoffProtocol
 import Ledger
+import Synchronization
 
 /// Keeps one plugin running: starts it, starts it again when it has ended, and rests where that is
 /// of no use.
@@ -91,12 +92,15 @@ struct PluginStage: Sendable {
   /// One life of the plugin; returns why it ended.
   private func runOnce() async -> ResultError {
     let session = PluginSession(parts)
-    let process = PluginProcess(launch: launch, callbacks: session.callbacks)
+    let exit = ExitReason()
+    var callbacks = session.callbacks
+    callbacks.onExit = exit.note
+    let process = PluginProcess(launch: launch, callbacks: callbacks)
     return await withTaskGroup(of: ResultError?.self) { group in
       group.addTask {
         do {
           try await process.run()
-          return Self.ended("it ended by itself")
+          return Self.ended(exit.text)
         } catch let error as ResultError {
           return error
         } catch {
@@ -121,5 +125,22 @@ struct PluginStage: Sendable {
 
   private static func ended(_ reason: String) -> ResultError {
     ResultError(.destinationUnavailable, reason, effect: .none, retry: .later)
+  }
+}
+
+/// Why a plugin ended that had been discovered, in words for the log and the status.
+private final class ExitReason: Sendable {
+  private let end = Mutex<PluginEnd?>(nil)
+
+  @Sendable
+  func note(_ end: PluginEnd) async {
+    self.end.withLock { $0 = end }
+  }
+
+  var text: String {
+    end.withLock { end in
+      guard let end else { return "it ended by itself" }
+      return end.problem == nil ? "it ended by itself (\(end))" : "\(end)"
+    }
   }
 }

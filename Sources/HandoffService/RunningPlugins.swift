@@ -1,26 +1,32 @@
+import Destinations
 import HandoffCore
 import HandoffProtocol
 import Ledger
 import Synchronization
 
-/// The plugins that run now, for whoever wants to know what became of one handoff.
+/// The plugins that run now, for whoever wants to ask one: whether it would take a request, or what
+/// became of a handoff.
 final class RunningPlugins: Sendable {
-  /// Asks the plugin, and records what it says.
-  typealias Question = @Sendable (ClaimedHandoff) async -> Void
+  /// A running plugin, and what it said of itself.
+  struct Plugin: Sendable {
+    let introduction: PluginIntroduction
+    let process: PluginProcess
+    /// Asks it about one handoff, and records what it says.
+    let askAgain: @Sendable (ClaimedHandoff) async -> Void
+  }
 
-  private let questions = Mutex<[DestinationName: Question]>([:])
+  private let plugins = Mutex<[DestinationName: Plugin]>([:])
 
-  func attach(_ destination: DestinationName, _ question: @escaping Question) {
-    questions.withLock { $0[destination] = question }
+  func attach(_ destination: DestinationName, _ plugin: Plugin) {
+    plugins.withLock { $0[destination] = plugin }
   }
 
   func detach(_ destination: DestinationName) {
-    questions.withLock { $0[destination] = nil }
+    plugins.withLock { $0[destination] = nil }
   }
 
-  /// Asks about a handoff, if its destination's plugin runs.
-  func ask(about claimed: ClaimedHandoff) async {
-    let question = questions.withLock { $0[claimed.handoff.destination] }
-    await question?(claimed)
+  /// The plugin of a destination, if it runs.
+  subscript(_ destination: DestinationName) -> Plugin? {
+    plugins.withLock { $0[destination] }
   }
 }

@@ -91,7 +91,8 @@ struct GarbageCases {
       let told = try await poll {
         try scene.broker.wholeLog.contains("more than 1048576") ? true : nil
       }
-      #expect(told == true)
+      let log = try scene.broker.tail()
+      #expect(told == true, "\(log)")
       #expect(try await good.report("v", ObedientPlugin.result(token)) == "ok")
       #expect(try scene.broker.footprint.resident < before.resident + (48 << 20))
     }
