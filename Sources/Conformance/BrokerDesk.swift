@@ -14,8 +14,9 @@ final class BrokerDesk: Sendable {
   private struct State {
     var resolving = Resolving.granted
     var answersResults = true
-    var videos: [String: TrialVideo] = [:]
-    var resolved: [String: Int] = [:]
+    var videos: [String: [TrialVideo]] = [:]
+    var resolved: [String: [String]] = [:]
+    var foreign: [String] = []
     var unknownTokens = 0
     /// Calls of the plugin that wait for their answer.
     var held: [(id: RPCMessage.ID?, parameters: JSONValue)] = []
@@ -23,9 +24,9 @@ final class BrokerDesk: Sendable {
 
   private let state = Mutex(State())
 
-  /// Grants a video to the request of a token.
-  func grant(_ video: TrialVideo, to token: String) {
-    state.withLock { $0.videos[token] = video }
+  /// Grants videos to the request of a token.
+  func grant(_ videos: [TrialVideo], to token: String) {
+    state.withLock { $0.videos[token] = videos }
   }
 
   /// From now on `asset.resolve` is answered so.
@@ -40,8 +41,16 @@ final class BrokerDesk: Sendable {
 
   /// How often assets were resolved for a token.
   func resolveCount(_ token: String) -> Int {
-    state.withLock { $0.resolved[token] ?? 0 }
+    resolved(token).count
   }
+
+  /// The local identifiers that were resolved for a token, in order.
+  func resolved(_ token: String) -> [String] {
+    state.withLock { $0.resolved[token] ?? [] }
+  }
+
+  /// What was asked for and stood in no request.
+  var foreign: [String] { state.withLock { $0.foreign } }
 
   /// Messages whose token is of no request.
   var unknownTokens: Int { state.withLock { $0.unknownTokens } }
@@ -76,21 +85,22 @@ final class BrokerDesk: Sendable {
   private func resolve(_ parameters: JSONValue, _ id: RPCMessage.ID?) -> Incoming.Answer? {
     state.withLock { state in
       let token = parameters["state"]?.text ?? ""
-      guard let video = state.videos[token] else {
+      guard let videos = state.videos[token] else {
         state.unknownTokens += 1
         return refusal(.unknownState, "no handoff has this state token")
       }
-      state.resolved[token, default: 0] += 1
+      let asked = parameters["local_identifier"]?.text ?? "(no text)"
+      guard let video = videos.first(where: { $0.identifier.text == asked }) else {
+        state.foreign.append(asked)
+        return refusal(.assetMissing, "the request does not name this asset")
+      }
+      state.resolved[token, default: []].append(asked)
       switch state.resolving {
       case .held:
         state.held.append((id, parameters))
         return nil
       case .refused(let code): return refusal(code, "this asset cannot be read: \(code.text)")
-      case .granted:
-        guard parameters["local_identifier"]?.text == video.identifier.text else {
-          return refusal(.assetMissing, "the request does not name this asset")
-        }
-        return .result(video.resolved)
+      case .granted: return .result(video.resolved)
       }
     }
   }

@@ -112,10 +112,19 @@ final class BrokerLink: Sendable {
     transcript.add("broker", line)
     do {
       try socket.send(line)
-    } catch {
+    } catch PeerError.notReading {
       throw Finding(
-        silence("the plugin does not read: \(error)", .zero),
+        "the plugin does not read its socket: four mebibytes wait in it",
         mend: "Read the socket until it ends, also while handoffs are worked on."
+      )
+    } catch {
+      // What it wrote before is still read; that it has hung up is known now.
+      state.withLock { $0.hasEnded = true }
+      throw Finding(
+        "the plugin has hung up",
+        mend:
+          "Answer every call with its own `id`, and end only on `shutdown`, SIGTERM or the end of "
+          + "the socket."
       )
     }
   }

@@ -5,6 +5,7 @@ final class CheckLedger: Sendable {
   private struct State {
     var report = ConformanceReport()
     var made: Set<CheckName> = []
+    var faults: [CheckName: Finding] = [:]
   }
 
   private let state = Mutex(State())
@@ -27,6 +28,29 @@ final class CheckLedger: Sendable {
   /// Skips checks.
   func skip(_ names: [CheckName], _ reason: String) {
     for name in names { add(name, .skipped(reason)) }
+  }
+
+  /// Notes what is wrong with a standing check; the first counts.
+  func fault(_ name: CheckName, _ finding: Finding, _ transcript: Transcript) {
+    var finding = Finding(transcript.redacted(finding.got), mend: finding.mend)
+    finding.exchange = transcript.tail(6)
+    state.withLock { state in
+      if state.faults[name] == nil { state.faults[name] = finding }
+    }
+  }
+
+  /// Gives the standing checks their verdicts, once all handoffs have been made.
+  func settle() {
+    let (faults, passed) = state.withLock { ($0.faults, Set($0.report.passed)) }
+    for name in CheckName.standing {
+      if let finding = faults[name] {
+        add(name, .failed(finding))
+      } else if passed.contains(.result)
+        || (passed.contains(.starts) && [.startsAgain, .wellFormed].contains(name))
+      {
+        add(name, .passed)
+      }
+    }
   }
 
   /// Makes one check in a running plugin.
@@ -70,7 +94,7 @@ final class CheckLedger: Sendable {
 
 extension Finding {
   /// The finding with the messages before it, and with the plugin's end where it has ended.
-  fileprivate func completed(by life: PluginLife) async -> Finding {
+  func completed(by life: PluginLife) async -> Finding {
     let end = await life.ending().map { "; \($0)" } ?? ""
     let text = life.transcript.redacted(got + end)
     var finding = Finding(text, mend: mend)

@@ -1,10 +1,12 @@
 /// The checks of the kit, in the order in which they are made, each with what is expected.
 package enum CheckName: String, Sendable, CaseIterable {
   case starts
+  case startsAgain = "starts-again"
   case discoverShape = "discover-shape"
   case versions
   case constraints
   case settings
+  case wellFormed = "well-formed"
   case unknownMessage = "unknown-message"
   case unknownMembers = "unknown-members"
   case status
@@ -23,6 +25,7 @@ package enum CheckName: String, Sendable, CaseIterable {
   case resultOnce = "result-once"
   case repeatedSubmit = "repeated-submit"
   case eachVersion = "each-version"
+  case severalAssets = "several-assets"
   case several
   case assetDeleted = "asset-deleted"
   case accessLimited = "access-limited"
@@ -39,14 +42,26 @@ package enum CheckName: String, Sendable, CaseIterable {
   case terminate
   case leftovers
 
+  /// Those that look at everything that the plugin does, in all the others' handoffs.
+  static let standing: [CheckName] = [.startsAgain, .wellFormed, .resultOnce, .secrecy]
+
+  /// Those for which a handoff is made.
+  static let handoffs: Set<CheckName> = [
+    .result, .eachVersion, .severalAssets, .several, .assetDeleted, .accessLimited, .cancel,
+    .killedAtWork, .killedAfterResult, .replay,
+  ]
+
   /// What a right plugin does.
   package var expectation: String {
     switch self {
     case .starts: "starts, and answers `discover` in time"
+    case .startsAgain: "starts for every check anew, and answers `discover` with its settings"
     case .discoverShape: "its answer to `discover` has the protocol's shape"
     case .versions: "`protocol_versions` names versions that exist, each once"
     case .constraints: "its constraints are well formed and can be met"
     case .settings: "settings that it cannot work with are refused as `not_configured`"
+    case .wellFormed:
+      "every line of it is a message of the protocol, and every call is answered once"
     case .unknownMessage: "a message that it does not know is answered \"unsupported\" (-32601)"
     case .unknownMembers: "members that it does not know are ignored"
     case .status: "`status` is answered"
@@ -65,6 +80,7 @@ package enum CheckName: String, Sendable, CaseIterable {
     case .resultOnce: "there is one result"
     case .repeatedSubmit: "the same request once more is not done twice"
     case .eachVersion: "a request in each version that it names is done"
+    case .severalAssets: "each asset of a request with two is resolved"
     case .several: "several handoffs at once each get their own result"
     case .assetDeleted: "an asset that was deleted makes a failure with effect none"
     case .accessLimited: "an asset that it may not read makes a failure with effect none"
@@ -75,7 +91,7 @@ package enum CheckName: String, Sendable, CaseIterable {
     case .killedAfterResult: "killed after its result, it does not do the handoff again"
     case .replay: "a request that it has ended is answered with the same result after a restart"
     case .grantedFile: "what it is granted is left as it is"
-    case .secrecy: "no state token is in its log, its output or its messages"
+    case .secrecy: "no state token is in its log, its files, its output or its messages"
     case .shutdown: "`shutdown` ends it in time"
     case .hangUp: "the end of the socket ends it in time"
     case .terminate: "SIGTERM ends it in time"

@@ -1,4 +1,3 @@
-import Digests
 import HandoffProtocol
 
 /// What the checks of a configured plugin share.
@@ -11,7 +10,7 @@ struct CheckStage: Sendable {
   func trial() throws -> Trial {
     Trial(
       stage: self,
-      folder: try TrialFolder(in: plugin.temporary),
+      folder: try TrialFolder(in: plugin.folders),
       transcript: Transcript()
     )
   }
@@ -31,7 +30,8 @@ struct CheckStage: Sendable {
 
   /// Whether one of some checks is to be made.
   func wants(_ names: Set<CheckName>) -> Bool {
-    plugin.only.isEmpty || !plugin.only.isDisjoint(with: names)
+    // Of a standing check alone everything is wanted.
+    plugin.only.isSubset(of: CheckName.standing) || !plugin.only.isDisjoint(with: names)
   }
 
   /// Skips a check unless the plugin has named an optional part of the protocol.
@@ -41,6 +41,9 @@ struct CheckStage: Sendable {
     }
   }
 }
+
+/// The plugin does not start any more, so nothing else can be checked.
+struct StartsNoMore: Error {}
 
 /// One check's folders, over one or several processes of the plugin.
 struct Trial: Sendable {
@@ -64,11 +67,26 @@ struct Trial: Sendable {
       stage.plugin,
       in: folder,
       transcript: transcript,
-      desk: desk
+      desk: desk,
+      ledger: stage.ledger
     )
-    return try await life.serve { life in
-      _ = try await life.discover(settings)
+    let outcome = await life.serve { life in
+      try await begin(life)
       return try await script(life)
+    }
+    await stage.plugin.folders.restIfAbandoned()
+    life.watch.searchOutput(life.output.text)
+    life.watch.searchFiles(folder)
+    return try outcome.get()
+  }
+
+  private func begin(_ life: PluginLife) async throws {
+    do {
+      _ = try await life.discover(settings)
+    } catch let finding as Finding {
+      let complete = await finding.completed(by: life)
+      stage.ledger.fault(.startsAgain, complete, transcript)
+      throw StartsNoMore()
     }
   }
 
@@ -76,21 +94,20 @@ struct Trial: Sendable {
   func request(
     _ number: UInt8 = 1,
     version: Int? = nil,
+    count: UInt8 = 1,
     grantedBy desk: BrokerDesk
   ) throws -> TrialRequest {
-    let token =
-      "secret-"
-      + (try RandomBytes.make(count: 24)).reduce(into: "") { text, byte in
-        text += String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
-      }
+    let token = try TrialRequest.token()
     transcript.conceal(token)
     let request = TrialRequest(
       id: "trial-\(number)",
       token: token,
-      video: try TrialVideo(number, in: folder.grants),
+      videos: try (0..<count).map {
+        try TrialVideo(number + 100 * $0, in: folder.grants, stage.plugin.video)
+      },
       version: version ?? stage.profile.version
     )
-    desk.grant(request.video, to: token)
+    desk.grant(request.videos, to: token)
     return request
   }
 }

@@ -31,12 +31,14 @@ package struct Conformance: Sendable {
   let variables: [String: String]
   /// `PATH` for the plugin.
   let searchPath: String
-  /// Where folders are made.
-  let temporary: BytePath
+  /// Makes folders.
+  let folders: TrialFolders
   /// Marks the plugin's processes.
   let mark: String
   /// The checks to make besides the introduction; empty for all.
   let only: Set<CheckName>
+  /// The author's own video; nil for the kit's.
+  let video: GivenVideo?
   let limits: Limits
 
   /// Prepares the kit; the mark is a value that no other run has.
@@ -48,15 +50,17 @@ package struct Conformance: Sendable {
     temporary: BytePath,
     mark: String,
     only: Set<CheckName> = [],
+    video: GivenVideo? = nil,
     limits: Limits = Limits()
   ) {
     self.executable = executable
     self.settings = settings
     self.variables = variables
     self.searchPath = searchPath
-    self.temporary = temporary
+    folders = TrialFolders(in: temporary)
     self.mark = mark
     self.only = only
+    self.video = video
     self.limits = limits
   }
 
@@ -69,6 +73,17 @@ package struct Conformance: Sendable {
     onEntry: @escaping @Sendable (ConformanceReport.Entry) -> Void = { _ in }
   ) async throws -> ConformanceReport {
     let ledger = CheckLedger(onEntry: onEntry)
+    do {
+      try await check(ledger)
+    } catch is StartsNoMore {
+      // Noted where it was seen.
+    }
+    ledger.settle()
+    try leftovers(ledger)
+    return ledger.finish(isWhole: only.isEmpty)
+  }
+
+  private func check(_ ledger: CheckLedger) async throws {
     if let profile = try await IntroductionChecks(plugin: self, ledger: ledger).run() {
       let stage = CheckStage(plugin: self, profile: profile, ledger: ledger)
       try await LineChecks(stage: stage).run()
@@ -76,8 +91,13 @@ package struct Conformance: Sendable {
       try await HandoffChecks(stage: stage).run()
       try await EndingChecks(stage: stage).run()
     }
-    try leftovers(ledger)
-    return ledger.finish(isWhole: only.isEmpty)
+  }
+
+  /// Breaks a run off: ends the plugin's processes and removes the folders. The run itself never ends then.
+  package func abandon() throws {
+    folders.close()
+    Strays.end(try Strays.find(mark))
+    folders.remove()
   }
 
   private func leftovers(_ ledger: CheckLedger) throws {
@@ -97,6 +117,7 @@ package struct Conformance: Sendable {
 /// What the plugin said of itself.
 struct PluginProfile: Sendable {
   var versions: [Int]
+  var constraints: Constraints
   var capabilities: Set<String>
   var schema: JSONValue?
   /// Settings that nobody has given and the kit cannot make up.

@@ -31,13 +31,22 @@ package struct ConformanceReport: Sendable {
     }
   }
 
+  /// At least one handoff was made, whatever came of it.
+  package var hasHandoff: Bool {
+    entries.contains { entry in
+      if case .skipped = entry.verdict { return false }
+      return CheckName.handoffs.contains(entry.name)
+    }
+  }
+
   /// Those that were made: all but the skipped ones.
   package var made: Int { passed.count + failures.count }
 
   /// The last lines for people.
   package var summary: [String] {
     let skipped = entries.count - made
-    let counted = "\(passed.count) of \(made) checks passed"
+    var counted = "\(passed.count) of \(made) checks passed"
+    if failures.isEmpty, !hasHandoff { counted += "; no handoff was tried" }
     return skipped > 0 ? ["\(skipped) skipped", counted] : [counted]
   }
 }
@@ -66,6 +75,7 @@ extension ConformanceReport: Encodable {
   private enum CodingKeys: String, CodingKey {
     case passed
     case made
+    case hasHandoff = "handoff_tried"
     case checks
   }
 
@@ -74,6 +84,7 @@ extension ConformanceReport: Encodable {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(passed.count, forKey: .passed)
     try container.encode(made, forKey: .made)
+    try container.encode(hasHandoff, forKey: .hasHandoff)
     try container.encode(entries, forKey: .checks)
   }
 }

@@ -11,6 +11,7 @@ struct HandoffChecks: Sendable {
       stage.ledger.skip(Self.all, "it needs settings (\(missing)); give --settings")
       return
     }
+    if let reason = try outside() { return stage.ledger.skip(Self.all, reason) }
     try await stage.check(.preflight) { life, trial in try await preflight(life, trial) }
     guard try await plain() else { return }
     try await SideChecks(stage: stage).run()
@@ -18,14 +19,14 @@ struct HandoffChecks: Sendable {
   }
 
   private static let ofOneHandoff: Set<CheckName> = [
-    .submit, .resolve, .result, .state, .resultVersion, .resultOnce, .repeatedSubmit,
-    .probeFinished,
-    .grantedFile, .secrecy,
+    .submit, .resolve, .result, .state, .resultVersion, .repeatedSubmit, .probeFinished,
+    .grantedFile,
   ]
   private static let all: [CheckName] = [
-    .unknownMembers, .preflight, .resolve, .result, .state, .resultVersion, .resultOnce,
-    .repeatedSubmit, .eachVersion, .several, .assetDeleted, .accessLimited, .probeUnknown,
-    .probeFinished, .cancel, .killedAtWork, .killedAfterResult, .replay, .grantedFile, .secrecy,
+    .unknownMembers, .preflight, .submit, .resolve, .result, .state, .resultVersion,
+    .repeatedSubmit, .eachVersion, .severalAssets, .several, .assetDeleted, .accessLimited,
+    .probeUnknown,
+    .probeFinished, .cancel, .killedAtWork, .killedAfterResult, .replay, .grantedFile,
   ]
 
   /// Without settings nothing can be done, and nothing may be taken.
@@ -58,6 +59,16 @@ struct HandoffChecks: Sendable {
     }
   }
 
+  /// Why a broker would not hand the video off; nil if it would.
+  private func outside() throws -> String? {
+    let trial = try stage.trial()
+    let video = try TrialVideo(1, in: trial.folder.grants, stage.plugin.video)
+    guard let reason = video.isOutside(stage.profile.constraints) else { return nil }
+    return
+      "\(stage.plugin.video == nil ? "the kit's" : "the given") video is outside its constraints "
+      + "(\(reason)); give another with --video"
+  }
+
   /// One handoff with everything that can be seen in it; false if nothing more can be checked.
   private func plain() async throws -> Bool {
     guard stage.wants(Self.ofOneHandoff) else { return true }
@@ -66,41 +77,40 @@ struct HandoffChecks: Sendable {
       let request = try trial.request(grantedBy: life.desk)
       guard let result = try await done(request, life) else { return false }
       try await stage.ledger.check(.resultVersion, life) { try version(result, of: request) }
-      try await stage.ledger.check(.resultOnce, life) { try await once(life) }
+      // Time for a second one, which ``LifeWatch`` sees.
+      _ = await life.unwanted(.result)
       try await stage.ledger.check(.repeatedSubmit, life) {
         try await repeated(request, result, life)
       }
       try await stage.ledger.check(.probeFinished, life) {
         try await probe(request, result, life)
       }
+      // And for one that comes late.
+      _ = await life.unwanted(.result)
       try await stage.ledger.check(.grantedFile, life) { try grantedFile(request, trial) }
-      try await stage.ledger.check(.secrecy, life) { try secrecy(result, request, life) }
       return true
     }
   }
 
+  /// The handoff's result, if it was handed off as it should be.
   private func done(_ request: TrialRequest, _ life: PluginLife) async throws -> HandoffResult? {
     let ledger = stage.ledger
-    let answer = try await ledger.check(.submit, life) {
-      let answer = try await life.submit(request)
-      guard !answer.accepted, answer.error?.effect != Effect.none else { return answer }
-      throw Finding(
-        "not accepted, and no `error` with effect none",
-        mend: "Answer {\"accepted\": true}, or false with an `error` whose effect is none."
-      )
+    let taken: Void? = try await ledger.check(.submit, life) {
+      try judge(try await life.submit(request))
     }
-    guard let answer else { return nil }
-    if let error = answer.error, !answer.accepted {
-      ledger.skip(Self.all, "it refused the kit's video (\(error.code): \(error.message))")
-      return nil
+    guard taken != nil else { return nil }
+    let value = try await ledger.attempt(.result, life) { try await life.nextResult() }
+    guard let value else { return nil }
+    let named: Void? = try await ledger.attempt(.resolve, life) { try foreign(request, life) }
+    guard named != nil else { return nil }
+    let result = try await ledger.check(.result, life) {
+      let result = try PluginLife.result(value)
+      try success(result)
+      return result
     }
-    let raw = try await ledger.check(.result, life) { () -> (JSONValue, HandoffResult) in
-      let value = try await life.nextResult()
-      return (value, try PluginLife.result(value))
-    }
-    guard let (value, result) = raw else { return nil }
-    let carried = try await ledger.check(.state, life) { () -> Bool in
-      if value["state"]?.text == request.token { return true }
+    guard let result else { return nil }
+    let carried: Void? = try await ledger.check(.state, life) {
+      if value["state"]?.text == request.token { return }
       throw Finding(
         "the result has another `state` than its request",
         mend:
@@ -108,30 +118,68 @@ struct HandoffChecks: Sendable {
           + "to its request. Do not trim, encode or make it."
       )
     }
-    guard carried == true else { return nil }
-    return try await succeeded(result, request, life) ? result : nil
+    let resolved: Void? = try await ledger.check(.resolve, life) { try asked(request, life) }
+    return carried == nil || resolved == nil ? nil : result
   }
 
-  /// Whether the kit's video was handed off; what depends on it is skipped otherwise.
-  private func succeeded(
-    _ result: HandoffResult,
-    _ request: TrialRequest,
-    _ life: PluginLife
-  ) async throws -> Bool {
-    if case .failure(let error) = result.outcome {
-      stage.ledger.skip(Self.all, "it failed the kit's video (\(error.code): \(error.message))")
-      return false
-    }
-    try await stage.ledger.check(.resolve, life) {
-      if life.desk.resolveCount(request.token) > 0 { return }
+  /// What does not take the kit's video can be checked in nothing else, and is not right by that.
+  private func judge(_ answer: SubmitAnswer) throws {
+    if answer.accepted { return }
+    guard let error = answer.error, error.effect == .none else {
       throw Finding(
-        "a success without one `asset.resolve`"
-          + (life.desk.unknownTokens > 0 ? " that had the request's token" : ""),
-        mend: "Ask for every asset with `asset.resolve`, with the request's `state` and its local "
-          + "identifier, and work with the path of the answer."
+        "not accepted, and no `error` with effect none",
+        mend: "Answer {\"accepted\": true}, or false with an `error` whose effect is none."
       )
     }
-    return true
+    try explain(error)
+    throw Finding("it refused the video (\(error.code): \(error.message))", mend: Self.handOff)
+  }
+
+  private func success(_ result: HandoffResult) throws {
+    switch result.outcome {
+    case .success: return
+    case .cancelled:
+      throw Finding(
+        "the result is \"cancelled\", though nobody has cancelled the handoff",
+        mend: Self.handOff
+      )
+    case .failure(let error):
+      try explain(error)
+      throw Finding("it failed the video (\(error.code): \(error.message))", mend: Self.handOff)
+    }
+  }
+
+  private static let handOff =
+    "Hand off what the constraints allow, and send a success. What it does not take belongs in the "
+    + "constraints of `discover`; what it needs to know, in --settings and --env; a video that it takes "
+    + "can be given with --video."
+
+  /// Without settings nothing can be done, and a plugin says so.
+  private func explain(_ error: ResultError) throws {
+    guard error.code == .notConfigured, error.effect == .none else { return }
+    let reason = "it is not configured (\(error.message)); give --settings"
+    stage.ledger.skip(Self.all, reason)
+    throw Skip(reason)
+  }
+
+  private func foreign(_ request: TrialRequest, _ life: PluginLife) throws {
+    guard let asked = life.desk.foreign.first else { return }
+    throw Finding(
+      "it asked for the asset \"\(asked)\", which the request does not name",
+      mend: "Ask for the local identifier as the request has it, byte by byte: it is a name, not a "
+        + "path, and nothing is to be made of its parts."
+    )
+  }
+
+  private func asked(_ request: TrialRequest, _ life: PluginLife) throws {
+    try foreign(request, life)
+    if life.desk.resolveCount(request.token) > 0 { return }
+    throw Finding(
+      "a success without one `asset.resolve`"
+        + (life.desk.unknownTokens > 0 ? " that had the request's token" : ""),
+      mend: "Ask for every asset with `asset.resolve`, with the request's `state` and its local "
+        + "identifier, and work with the path of the answer."
+    )
   }
 
   private func version(_ result: HandoffResult, of request: TrialRequest) throws {
@@ -139,16 +187,6 @@ struct HandoffChecks: Sendable {
     throw Finding(
       "the result is of version \(result.protocolVersion), its request of \(request.version)",
       mend: "Copy `protocol_version` from the request into its result."
-    )
-  }
-
-  private func once(_ life: PluginLife) async throws {
-    guard await life.unwanted(.result) != nil else { return }
-    throw Finding(
-      "a second result came",
-      mend:
-        "Send `handoff.result` once, and again only over a new connection; the broker refuses the "
-        + "second as already_consumed."
     )
   }
 
@@ -188,27 +226,13 @@ struct HandoffChecks: Sendable {
   }
 
   private func grantedFile(_ request: TrialRequest, _ trial: Trial) throws {
-    let left = try GrantsLook(folder: trial.folder.grants).findings(of: request.video)
+    let left = try GrantsLook(folder: trial.folder).findings(of: request.videos)
     guard let left else { return }
     throw Finding(
       left,
-      mend: "Only read what was granted; write to HANDOFF_WORK, or to folders of the settings."
+      mend:
+        "Only read what was granted, and copy what is to stay (no link: the path ends with the handoff); "
+        + "write to HANDOFF_WORK, or to folders of the settings."
     )
-  }
-
-  private func secrecy(
-    _ result: HandoffResult,
-    _ request: TrialRequest,
-    _ life: PluginLife
-  ) throws {
-    let answer = try WireCoder.encode(HandoffResult(state: result.state, outcome: result.outcome))
-    let told = String(decoding: answer, as: UTF8.self)
-    let mend = "Use `handoff_id` where people look; the state token is for the broker alone."
-    if life.output.text.contains(request.token) {
-      throw Finding("the state token is in what the plugin wrote to its log", mend: mend)
-    }
-    if told.ranges(of: request.token).count > 1 {
-      throw Finding("the state token is in the result's output or error", mend: mend)
-    }
   }
 }

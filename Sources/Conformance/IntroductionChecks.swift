@@ -9,14 +9,15 @@ struct IntroductionChecks: Sendable {
   ///
   /// - Returns: what the plugin said; nil where nothing more can be checked.
   func run() async throws -> PluginProfile? {
-    let folder = try TrialFolder(in: plugin.temporary)
+    let folder = try TrialFolder(in: plugin.folders)
     let life = try await PluginLife.start(
       plugin,
       in: folder,
       transcript: Transcript(),
-      desk: BrokerDesk()
+      desk: BrokerDesk(),
+      ledger: ledger
     )
-    return try await life.serve { life in try await introduce(life) }
+    return try await life.serve { life in try await introduce(life) }.get()
   }
 
   private func introduce(_ life: PluginLife) async throws -> PluginProfile? {
@@ -39,6 +40,7 @@ struct IntroductionChecks: Sendable {
     let proposal = SettingsProposal(schema: discovery.settingsSchema)
     return PluginProfile(
       versions: discovery.protocolVersions,
+      constraints: discovery.constraints ?? Constraints(),
       capabilities: Set(discovery.capabilities ?? []),
       schema: discovery.settingsSchema,
       missingSettings: plugin.settings == nil ? proposal.missing : []
@@ -61,7 +63,20 @@ struct IntroductionChecks: Sendable {
           mend: "Give the program's own name and version: they stand in logs and in `destinations`."
         )
       }
+      try capabilities(discovery.capabilities ?? [])
       return discovery
+    }
+  }
+
+  /// Names that nobody knows may be those of a newer protocol; what is almost a known one is not.
+  private func capabilities(_ names: [String]) throws {
+    let known = MessageMethod.allCases.map(\.rawValue)
+    for name in names where !known.contains(name) {
+      guard let meant = known.first(where: { $0.isNearly(name) }) else { continue }
+      throw Finding(
+        "`capabilities` has \"\(name)\"",
+        mend: "Spell it \"\(meant)\": what is not named as the protocol has it is never sent."
+      )
     }
   }
 

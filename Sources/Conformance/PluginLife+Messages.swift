@@ -39,6 +39,13 @@ extension PluginLife {
     _ request: TrialRequest,
     as method: MessageMethod = .submit
   ) async throws -> SubmitAnswer {
+    if method == .submit { watch.expectsResult(request.token) }
+    let answer = try await read(request, method)
+    if method == .submit, !answer.accepted { watch.isRefused(request.token) }
+    return answer
+  }
+
+  private func read(_ request: TrialRequest, _ method: MessageMethod) async throws -> SubmitAnswer {
     let answer = try await link.call(
       method.rawValue,
       request.parameters,
@@ -112,6 +119,17 @@ extension PluginLife {
     try Self.result(try await nextResult(of: request)).outcome
   }
 
+  /// Waits for a result, which has to be a success.
+  func succeeds(_ request: TrialRequest) async throws {
+    let mend = "End it as the handoff before it, which was a success."
+    switch try await outcome(of: request) {
+    case .success: return
+    case .cancelled: throw Finding("its result is \"cancelled\"", mend: mend)
+    case .failure(let error):
+      throw Finding("it failed (\(error.code): \(error.message))", mend: mend)
+    }
+  }
+
   /// A message that must not come.
   func unwanted(_ method: MessageMethod) async -> JSONValue? {
     await next(method, within: limits.silence) { _ in true }
@@ -132,7 +150,16 @@ extension PluginLife {
 
   /// Reads a result document.
   static func result(_ value: JSONValue) throws -> HandoffResult {
-    try document(HandoffResult.self, value, "the result")
+    let size = try WireCoder.encode(value).count
+    guard size <= HandoffResult.maximumSize else {
+      throw Finding(
+        "the result takes \(size) bytes",
+        mend:
+          "Keep a result within \(HandoffResult.maximumSize) bytes: the broker takes no larger one. "
+          + "Long output belongs in a file, whose path is in `output`."
+      )
+    }
+    return try document(HandoffResult.self, value, "the result")
   }
 
   /// Reads a document.

@@ -12,6 +12,7 @@ struct PluginLife: Sendable {
   let output: PluginOutput
   let transcript: Transcript
   let limits: Conformance.Limits
+  let watch: LifeWatch
 
   private static let socketNumber: CInt = 3
 
@@ -21,7 +22,8 @@ struct PluginLife: Sendable {
     _ plugin: Conformance,
     in folder: TrialFolder,
     transcript: Transcript,
-    desk: BrokerDesk
+    desk: BrokerDesk,
+    ledger: CheckLedger
   ) async throws -> PluginLife {
     let (ours, theirs) = try UnixSocket.pair()
     let (outReading, outWriting) = try FileDescriptor.pipe()
@@ -41,7 +43,8 @@ struct PluginLife: Sendable {
       desk: desk,
       output: output,
       transcript: transcript,
-      limits: plugin.limits
+      limits: plugin.limits,
+      watch: LifeWatch(ledger, transcript)
     )
   }
 
@@ -61,7 +64,7 @@ struct PluginLife: Sendable {
   /// Serves the plugin while a script runs, then hangs up, waits for its end, and ends it if it must.
   func serve<Value: Sendable>(
     _ script: @Sendable (PluginLife) async throws -> Value
-  ) async throws -> Value {
+  ) async -> Result<Value, any Error> {
     async let conversation: Void = link.run(take)
     let outcome: Result<Value, any Error>
     do {
@@ -73,11 +76,13 @@ struct PluginLife: Sendable {
     if await exit(within: limits.end) == nil { process.signalGroup(SIGKILL) }
     _ = await process.exit()
     await conversation
-    return try outcome.get()
+    await output.finish()
+    return outcome
   }
 
   /// Answers a message of the plugin; true for one that no script asks for.
   private func take(_ incoming: Incoming) -> Bool {
+    watch.saw(incoming)
     guard case .message(let method, let parameters, let id) = incoming else { return false }
     if let answer = desk.answer(method, parameters, id) { link.answer(id, answer) }
     return ![MessageMethod.result, .resolveAsset].map(\.rawValue).contains(method)
@@ -97,6 +102,7 @@ struct PluginLife: Sendable {
     // Where the connection is gone, the end of the process is near.
     let patience = link.hasEnded ? Duration.seconds(1) : limits.silence
     guard let status = await exit(within: patience) else { return nil }
+    await output.finish()
     let words = output.lastLine.map { "; it said: \(transcript.redacted($0))" } ?? ""
     return "it has ended with \(status)\(words)"
   }

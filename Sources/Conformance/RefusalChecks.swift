@@ -93,7 +93,8 @@ struct RefusalChecks: Sendable {
       stage.plugin,
       in: trial.folder,
       transcript: trial.transcript,
-      desk: BrokerDesk()
+      desk: BrokerDesk(),
+      ledger: stage.ledger
     )
     try await life.serve { life in
       _ = try await stage.ledger.check(.settings, life) {
@@ -110,6 +111,6 @@ struct RefusalChecks: Sendable {
             + "not_configured, a message that names the setting, and effect none."
         )
       }
-    }
+    }.get()
   }
 }

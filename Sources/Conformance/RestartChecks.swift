@@ -34,7 +34,7 @@ struct RestartChecks: Sendable {
     }
     guard killed else { return }
     let second = BrokerDesk()
-    second.grant(request.video, to: request.token)
+    second.grant(request.videos, to: request.token)
     try await trial.live(second) { life in
       _ = try await stage.ledger.check(.killedAtWork, life) {
         try await judgeInterrupted(request, life)
@@ -55,7 +55,7 @@ struct RestartChecks: Sendable {
       )
     case .notReceived:
       try await life.submitTaken(request)
-      _ = try await life.outcome(of: request)
+      try await life.succeeds(request)
     case .working:
       do {
         _ = try await life.outcome(of: request)
@@ -87,7 +87,7 @@ struct RestartChecks: Sendable {
     }
     guard let first else { return }
     let second = BrokerDesk()
-    second.grant(request.video, to: request.token)
+    second.grant(request.videos, to: request.token)
     try await trial.live(second) { life in
       _ = try await stage.ledger.check(.killedAfterResult, life) {
         try await judgeEnded(request, first, life)
@@ -138,7 +138,7 @@ struct RestartChecks: Sendable {
     }
     guard let first else { return }
     let second = BrokerDesk()
-    second.grant(request.video, to: request.token)
+    second.grant(request.videos, to: request.token)
     try await trial.live(second) { life in
       _ = try await stage.ledger.check(.replay, life) {
         try await life.submitTaken(request)

@@ -7,6 +7,9 @@ struct SideChecks: Sendable {
   func run() async throws {
     try await stage.check(.eachVersion) { life, trial in try await eachVersion(life, trial) }
     try await stage.check(.several) { life, trial in try await several(life, trial) }
+    try await stage.check(.severalAssets) { life, trial in
+      try await severalAssets(life, trial)
+    }
     try await withoutAsset()
     try await stage.check(.accessLimited) { life, trial in
       try await expectFailure(.accessLimited, try trial.request(grantedBy: life.desk), life)
@@ -41,12 +44,40 @@ struct SideChecks: Sendable {
     }
   }
 
+  private func severalAssets(_ life: PluginLife, _ trial: Trial) async throws {
+    guard stage.profile.version > 1, stage.profile.constraints.maxCount ?? 2 > 1 else {
+      throw Skip("it takes one asset in a request")
+    }
+    let mend =
+      "Resolve and hand off every one of `local_identifiers`; or say `max_count` 1 in the constraints, "
+      + "and refuse more as count_out_of_range."
+    let request = try trial.request(count: 2, grantedBy: life.desk)
+    let wanted = request.videos.map(\.identifier.text)
+    guard Set(wanted).count == 2 else { throw Skip("of the given video there is only one") }
+    let answer = try await life.submit(request)
+    guard answer.accepted else {
+      throw Finding("refused: \(answer.error?.message ?? "no reason")", mend: mend)
+    }
+    do {
+      try await life.succeeds(request)
+    } catch let finding as Finding {
+      throw Finding("two assets: \(finding.got)", mend: mend)
+    }
+    let resolved = life.desk.resolved(request.token)
+    guard Set(resolved) == Set(wanted) else {
+      throw Finding(
+        "a success, and of two assets \(Set(resolved).count) resolved",
+        mend: mend
+      )
+    }
+  }
+
   private func several(_ life: PluginLife, _ trial: Trial) async throws {
     let requests = try (UInt8(1)...4).map { try trial.request($0, grantedBy: life.desk) }
     for request in requests { try await life.submitTaken(request) }
     for (index, request) in requests.enumerated() {
       do {
-        _ = try await life.outcome(of: request)
+        try await life.succeeds(request)
       } catch let finding as Finding {
         throw Finding(
           "of 4 handoffs, number \(index + 1) has no right result: \(finding.got)",
@@ -100,10 +131,10 @@ struct SideChecks: Sendable {
     switch outcome {
     case .success:
       throw Finding("a success, though the asset was refused as \(code)", mend: mend)
+    case .cancelled: throw Finding("cancelled, though nobody has cancelled it", mend: mend)
     case .failure(let error) where error.effect != .none:
       throw Finding("a failure with effect \(error.effect.rawValue)", mend: mend)
-    case .failure, .cancelled:
-      return
+    case .failure: return
     }
   }
 

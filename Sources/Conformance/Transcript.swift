@@ -4,7 +4,7 @@ import Synchronization
 /// What was exchanged with the plugin, cut to a readable length and without state tokens.
 final class Transcript: Sendable {
   private static let longestLine = 400
-  private static let mostLines = 400
+  private static let mostLines = 40
 
   private struct State {
     var lines: [String] = []
@@ -21,7 +21,7 @@ final class Transcript: Sendable {
   /// The tokens that were given out.
   var tokens: [String] { state.withLock { $0.tokens } }
 
-  /// Adds a line as it was sent.
+  /// Adds a line as it was sent; the oldest makes room for it.
   func add(_ side: String, _ line: [UInt8]) {
     state.withLock { state in
       // A token is never so long, so none is cut in two where it would still be shown.
@@ -31,7 +31,8 @@ final class Transcript: Sendable {
       )
       let text = Self.redacted(head, state.tokens).prefix(Self.longestLine)
       let cut = line.count > Self.longestLine ? " … (\(line.count) bytes)" : ""
-      if state.lines.count < Self.mostLines { state.lines.append("\(side): \(text)\(cut)") }
+      if state.lines.count == Self.mostLines { state.lines.removeFirst() }
+      state.lines.append("\(side): \(text)\(cut)")
     }
   }
 
@@ -47,5 +48,6 @@ final class Transcript: Sendable {
 
   private static func redacted(_ text: String, _ tokens: [String]) -> String {
     tokens.reduce(text) { $0.replacing($1, with: "(state token)") }
+      .replacing(/4711\.[A-Za-z0-9_-]{20,}/, with: "(changed state token)")
   }
 }

@@ -6,11 +6,9 @@ import Paths
 final class TrialFolder: Sendable {
   let path: BytePath
 
-  /// Makes them below a folder for temporary files.
-  init(in temporary: BytePath) throws {
-    var template = temporary.appending("handoff-plugin-test-XXXXXX").nulTerminated
-    guard mkdtemp(&template) != nil else { throw SystemError.last("mkdtemp", temporary) }
-    path = try Directory.canonical(BytePath(template.map { UInt8(bitPattern: $0) }))
+  /// Makes them.
+  init(in folders: TrialFolders) throws {
+    path = try folders.make()
     for folder in [work, grants, own, scratch] { try Directory.create(folder) }
   }
 

@@ -1,3 +1,4 @@
+import Digests
 import HandoffProtocol
 
 /// A handoff that the kit makes up: its id, its token and its request, in any version.
@@ -6,11 +7,25 @@ import HandoffProtocol
 struct TrialRequest: Sendable {
   let id: String
   let token: String
-  let video: TrialVideo
+  let videos: [TrialVideo]
   var version: Int
   var attempt = 1
   /// Members besides those of the version; they replace others.
   var members: [String: JSONValue] = [:]
+
+  /// A token of the shape that a broker's have: a number, a dot, and 43 characters of base64url.
+  ///
+  /// Both cases, `-` and `_` are in each, so that what changes one of them is always seen.
+  static func token() throws -> String {
+    let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
+    while true {
+      let code = String(try RandomBytes.make(count: 43).map { alphabet[Int($0 & 63)] })
+      let isTelling =
+        code.contains(where: \.isUppercase) && code.contains(where: \.isLowercase)
+        && code.contains("-") && code.contains("_")
+      if isTelling { return "4711." + code }
+    }
+  }
 
   /// The parameters of `submit` and `preflight`, and an element of `reconcile`.
   var parameters: JSONValue {
@@ -29,11 +44,11 @@ struct TrialRequest: Sendable {
       "state": .string(token),
       "attempt": .integer(Int64(attempt)),
     ]
-    let identifier = JSONValue.string(video.identifier.text)
+    let identifiers = videos.map { JSONValue.string($0.identifier.text) }
     if version == 1 {
-      document["local_identifier"] = identifier
+      document["local_identifier"] = identifiers.first
     } else {
-      document["local_identifiers"] = .array([identifier])
+      document["local_identifiers"] = .array(identifiers)
       document["title"] = .string("Conformance trial")
     }
     if version >= 3 { document["sync_publish"] = .bool(false) }

@@ -128,6 +128,8 @@ extension Containment {
     case readOnly
     /// It is the broker's own, and never shown.
     case hidden
+    /// In this folder, which is the receiver's own: empty at its start, and of the machine's nothing.
+    case own(BytePath)
     case none
   }
 
@@ -139,10 +141,10 @@ extension Containment {
     switch deepest {
     case .cover: return .hidden
     case .bind(let binding): return binding.isWritable ? .writable : .readOnly
-    case nil where Self.privatePlaces.contains { path.isInside($0) }: return .writable
     case nil: break
     }
     if hidden.contains(where: { path.isInside($0) }) { return .hidden }
+    if let place = Self.privatePlaces.first(where: { path.isInside($0) }) { return .own(place) }
     let isOfSystem =
       system.shows(path) || system.configuration.contains { path.isInside($0) }
     return isOfSystem ? .readOnly : .none

@@ -16,6 +16,16 @@ package enum ContainmentDenial: Hashable, Sendable {
   /// A library that the dynamic loader looked for.
   case library(String)
   case network
+  /// Something that the machine has below this folder, of which the receiver has one of its own.
+  case own(BytePath, of: BytePath)
+  /// Nobody listens there in the receiver's own loopback.
+  case loopback
+  /// One of its folders in memory is full.
+  case memory(BytePath)
+  /// A link between two places that it sees as two file systems.
+  case link
+  /// What only an owner or root may do.
+  case rights
 
   /// The last denial that a text tells of.
   package static func find(
@@ -41,6 +51,14 @@ package enum ContainmentDenial: Hashable, Sendable {
     case .hidden(let path): "\(path.displayText) is the broker's own, and no receiver sees it"
     case .library(let name): "its containment does not show it the library \(name)"
     case .network: "its containment gives it no network"
+    case .own(let path, let folder):
+      "its \(folder.displayText) is its own, so its containment does not show it \(path.displayText)"
+    case .loopback: "its containment gives it a loopback of its own, where nobody else listens"
+    case .memory(let folder):
+      "its \(folder.displayText) is its own and in memory, and holds at most "
+        + "\(Containment.memoryFolderSize >> 20) MiB"
+    case .link: "its containment shows it each of its folders as a file system of its own"
+    case .rights: "its containment lets it change no owner and use no right of root's"
     }
   }
 
@@ -49,13 +67,33 @@ package enum ContainmentDenial: Hashable, Sendable {
     switch self {
     case .notShown(let path):
       "add \(path.parent.displayText) to the destination's read, or to its write"
+    case .readOnly(let path) where Self.isOfSystem(path):
+      "let it write into HANDOFF_WORK; what belongs to the system is never a receiver's to write"
     case .readOnly(let path):
       "add \(path.parent.displayText) to the destination's write; an asset is never written"
     case .hidden: "let it use HANDOFF_WORK, and the paths that it is granted"
     case .library: "add the folder of the library to the destination's read"
-    case .network: "set network = true at the destination"
+    case .network, .loopback: "set network = true at the destination"
+    case .own(let path, _) where path.isInside("/proc"):
+      "let it do without: it sees its own processes only"
+    case .own(let path, _):
+      "keep \(path.lastComponent) in another folder, and add that to the destination's read or write"
+    case .memory: "let it put what is large into HANDOFF_WORK, which is on a disk"
+    case .link: "let it copy, or link within HANDOFF_WORK"
+    case .rights: "let it do without: its files are the broker's user's"
     }
   }
+
+  /// Of the system everything is shown to read, and nothing of it is anybody's to write.
+  private static func isOfSystem(_ path: BytePath) -> Bool {
+    systemFolders.contains { path.isInside($0) }
+  }
+
+  private static let systemFolders: [BytePath] = [
+    "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/run",
+    "/sbin",
+    "/sys", "/usr",
+  ]
 
   // MARK: Reading a line
 
@@ -66,7 +104,19 @@ package enum ContainmentDenial: Hashable, Sendable {
   ) -> ContainmentDenial? {
     let lowered = line.lowercased()
     if !plan.hasNetwork, networkWords.contains(where: lowered.contains) { return .network }
-    let isMissing = missingWords.contains(where: lowered.contains)
+    if !plan.hasNetwork, refusedWords.contains(where: lowered.contains),
+      loopbackWords.contains(where: lowered.contains)
+    {
+      return .loopback
+    }
+    if fullWords.contains(where: lowered.contains) {
+      return memoryFolder(in: line, plan).map { .memory($0) }
+    }
+    if linkWords.contains(where: lowered.contains) { return .link }
+    if rightsWords.contains(where: lowered.contains) {
+      return refusedChanges.contains(where: lowered.contains) ? .rights : nil
+    }
+    let isMissing = missingWords.contains(where: lowered.contains) || isShellsMissing(lowered)
     let isDenied = deniedWords.contains(where: lowered.contains)
     guard isMissing || isDenied else { return nil }
     for path in paths(in: line) {
@@ -74,18 +124,27 @@ package enum ContainmentDenial: Hashable, Sendable {
       case .hidden: return .hidden(path)
       case .none where isThere(path) || isPlace(path.parent, isThere): return .notShown(path)
       case .readOnly where isDenied && isThere(path.parent): return .readOnly(path)
-      case .none, .readOnly, .writable: continue
+      case .own(let folder) where isMissing && isThere(path): return .own(path, of: folder)
+      case .none, .own, .readOnly, .writable: continue
       }
     }
     if let name = libraryName(in: line) { return .library(name) }
     return nil
   }
 
+  /// `sh: 1: /data/tool: not found`, as dash says it of a command.
+  private static func isShellsMissing(_ line: String) -> Bool {
+    line.hasSuffix(": not found") && (line.hasPrefix("sh: ") || line.hasPrefix("/bin/sh: "))
+  }
+
   private static func isPlace(_ folder: BytePath, _ isThere: (BytePath) -> Bool) -> Bool {
     folder != "/" && isThere(folder)
   }
 
-  private static let missingWords = ["no such file", "not found", "enoent", "cannot open shared"]
+  /// ENOENT's words only: "not found" says a web server, and anybody of anything.
+  private static let missingWords = [
+    "no such file", "enoent", "filenotfound", "nosuchfile", "cannot open shared", "os error 2)",
+  ]
   private static let deniedWords = [
     "read-only file system", "permission denied", "erofs", "eacces",
   ]
@@ -93,6 +152,21 @@ package enum ContainmentDenial: Hashable, Sendable {
     "network is unreachable", "enetunreach", "temporary failure in name resolution", "eai_again",
     "could not resolve host", "couldn't resolve host", "name or service not known",
   ]
+
+  private static let refusedWords = ["connection refused", "econnrefused", "couldn't connect to"]
+  private static let loopbackWords = ["127.0.0.1", "localhost", "::1"]
+  private static let fullWords = ["no space left on device", "enospc"]
+  private static let linkWords = ["invalid cross-device link", "exdev"]
+  private static let rightsWords = ["operation not permitted", "eperm"]
+  private static let refusedChanges = ["chown", "ownership", "chgrp", "link", "mount", "mknod"]
+
+  /// The folder in memory that a line names.
+  private static func memoryFolder(in line: String, _ plan: Containment) -> BytePath? {
+    for path in paths(in: line) {
+      if case .own(let folder) = plan.sight(of: path), folder != "/proc" { return folder }
+    }
+    return nil
+  }
 
   /// `libx.so.1: cannot open shared object file`, as ld.so(8) says it.
   private static func libraryName(in line: String) -> String? {

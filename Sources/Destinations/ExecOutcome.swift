@@ -46,7 +46,7 @@ struct ExecOutcome: Sendable {
         retry: .later
       )
     }
-    if let document { return Self.outcome(of: document, for: request) }
+    if let answer = documentOutcome(for: request) { return answer }
     switch end.status {
     case .exited(0):
       return .success(output: [:])
@@ -63,54 +63,61 @@ struct ExecOutcome: Sendable {
 
   /// What a receiver that was told to end said itself: a result document, or that it was cancelled.
   private func answer(for request: HandoffRequest) -> HandoffResult.Outcome? {
-    if let document { return Self.outcome(of: document, for: request) }
+    if let answer = documentOutcome(for: request) { return answer }
     return end.status == .exited(77) ? .cancelled(nil) : nil
   }
 
   // MARK: A full result document
 
-  /// The last line of standard output, if it is a JSON object with `protocol_version`.
-  private var document: [UInt8]? {
-    let lines = standardOutput.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
-    guard let line = lines.last, line.first == UInt8(ascii: "{") else { return nil }
-    do {
-      let value = try WireCoder.decode(JSONValue.self, from: line, limit: .max)
-      return value["protocol_version"] == nil ? nil : Array(line)
-    } catch {
-      // Not JSON, so it is an ordinary line and the exit code decides.
-      return nil
+  /// What the document at the end of standard output says; nil where there is none.
+  private func documentOutcome(for request: HandoffRequest) -> HandoffResult.Outcome? {
+    switch PossibleResult(atEndOf: standardOutput) {
+    case .none: return nil
+    case .document(_, let size) where size > HandoffResult.maximumSize:
+      return malformed("\(size) bytes, more than \(HandoffResult.maximumSize)")
+    case .document(let value, _): return outcome(of: value, for: request)
+    case .unreadable(let reason):
+      // Who is ended by a signal has hardly said what he wanted to say.
+      if case .signalled = end.status { return nil }
+      return malformed(reason)
     }
   }
 
-  private static func outcome(
-    of document: [UInt8],
+  private func outcome(
+    of document: JSONValue,
     for request: HandoffRequest
   ) -> HandoffResult.Outcome {
     do {
       let redaction = TokenRedaction(capacity: 1)
       redaction.add(request.state)
       // Redacted first: the error about a malformed result may quote it.
-      let value = try WireCoder.decode(
-        JSONValue.self,
-        from: document,
-        limit: HandoffResult.maximumSize
-      )
       let result = try WireCoder.document(
         HandoffResult.self,
-        from: redaction.redactedResult(value)
+        from: redaction.redactedResult(document)
       )
       if let fault = result.violation(ofVersion: request.protocolVersion) { throw fault }
       if result.state.matches(request.state) { return result.outcome }
-      return .failure(
-        ResultError(.malformedResult, "the result has another state token", effect: .unknown)
-      )
+      return malformed("the result has another state token")
     } catch {
-      let reason = (error as? ProtocolError)?.message ?? "not a result"
-      return .failure(ResultError(.malformedResult, reason, effect: .unknown))
+      return malformed((error as? ProtocolError)?.message ?? "not a result")
     }
   }
 
+  /// An answer that cannot be used, so nobody knows what was done.
+  private func malformed(_ reason: String) -> HandoffResult.Outcome {
+    var words = ""
+    if case .exited(let code) = end.status, code != 0 { words = " (exit code \(code))" }
+    return failure(
+      .malformedResult,
+      "its result cannot be read: \(reason)\(words)",
+      effect: .unknown
+    )
+  }
+
   // MARK: Failures
+
+  private static let seeLog =
+    "look at the destination; all that it prints is in the log of `handoff serve --verbose`"
 
   private func error(_ interruption: Interruption) -> ResultError {
     switch interruption {
@@ -141,12 +148,23 @@ struct ExecOutcome: Sendable {
     effect: Effect,
     retry: RetryAdvice = .never
   ) -> HandoffResult.Outcome {
-    .failure(ResultError(code, with(message), effect: effect, retry: retry))
+    .failure(
+      ResultError(
+        code,
+        with(message),
+        effect: effect,
+        retry: retry,
+        remedy: effect == .unknown && denial == nil ? Self.seeLog : nil
+      )
+    )
   }
 
   private func with(_ message: String) -> String {
-    let unread = leftRequestUnread ? "; it did not read the request" : ""
-    let words = lastLine.map { ": \($0)" } ?? ""
-    return message + unread + words
+    guard let lastLine else {
+      // Where it says nothing itself, that it never read the request is all there is to tell.
+      let isUnread = leftRequestUnread && interruption == nil && end.status != .exited(0)
+      return isUnread ? "\(message); it printed nothing and left the request unread" : message
+    }
+    return "\(message): \(lastLine)"
   }
 }

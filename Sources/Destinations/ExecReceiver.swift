@@ -20,6 +20,9 @@ package struct ExecReceiver: Sendable {
   /// How the receiver is contained, for people.
   package var containment: String { launch.containment }
 
+  /// Why the receiver cannot be started now, as far as its command tells; nil where it can.
+  package var fault: ResultError? { launch.fault }
+
   /// Runs the receiver on one request and says how it ended; never throws, for every end is a result.
   ///
   /// The assets are the granted paths in the order of the request's identifiers. Cancelling the task

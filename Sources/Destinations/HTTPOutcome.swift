@@ -77,22 +77,16 @@ struct HTTPOutcome: Sendable {
   // MARK: A full result document
 
   /// The result that the body is; nil where it is none, so that the status decides.
+  ///
+  /// What was meant as one and cannot be read is malformed.
   private func document(in reply: HTTPReply) -> HTTPDelivery? {
-    guard reply.body.first(where: { !HTTPAnswerText.isBlank($0) }) == UInt8(ascii: "{") else {
-      return nil
-    }
-    // What was cut may have been one.
-    if reply.isCut { return malformed("the answer is too long") }
     let value: JSONValue
-    do {
-      value = try WireCoder.decode(JSONValue.self, from: reply.body, limit: .max)
-    } catch {
-      // Not JSON, so the status decides.
-      return nil
-    }
-    guard value["protocol_version"] != nil else { return nil }
-    guard reply.body.count <= HandoffResult.maximumSize else {
-      return malformed("\(reply.body.count) bytes, more than \(HandoffResult.maximumSize)")
+    switch possibleResult(in: reply) {
+    case .none: return nil
+    case .unreadable(let reason): return malformed("its result cannot be read: \(reason)")
+    case .document(_, let size) where size > HandoffResult.maximumSize:
+      return malformed("\(size) bytes, more than \(HandoffResult.maximumSize)")
+    case .document(let document, _): value = document
     }
     do {
       let own = try WireCoder.document(HandoffResult.self, from: redaction.redactedResult(value))
@@ -108,9 +102,24 @@ struct HTTPOutcome: Sendable {
     }
   }
 
+  private func possibleResult(in reply: HTTPReply) -> PossibleResult {
+    // A media type that says JSON, as application/problem+json does, says that it was meant to be read.
+    let type = reply.headers["content-type"]?.lowercased() ?? ""
+    let isJSON = type.split(separator: ";").first.map { $0.contains("json") } ?? false
+    let begins = reply.body.first { !HTTPAnswerText.isBlank($0) } == UInt8(ascii: "[")
+    let cut = PossibleResult.unreadable("the answer is too long")
+    let whole = PossibleResult(of: reply.body, mustBeJSON: isJSON || begins)
+    // What was cut may have been one.
+    if reply.isCut, case .none = whole { return isJSON || begins ? cut : whole }
+    return reply.isCut ? cut : whole
+  }
+
   /// A result that says itself what was wrong; one that says otherwise contradicts its status.
   private func refusal(in reply: HTTPReply) -> HTTPDelivery? {
-    guard answer == .status, case .result(let own) = document(in: reply) else { return nil }
+    // A refusal that cannot be read is one all the same, as its status says.
+    guard answer == .status, case .document = possibleResult(in: reply),
+      case .result(let own) = document(in: reply)
+    else { return nil }
     switch own.outcome {
     case .success: return malformed("a success with HTTP \(reply.status)")
     case .cancelled, .failure: return .result(own)

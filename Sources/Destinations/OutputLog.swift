@@ -22,6 +22,7 @@ final class OutputLog: Sendable {
   }
 
   private let state = Mutex(State())
+  private let allowance = LogAllowance()
   private let redaction: TokenRedaction
   private let pieces: AsyncStream<Piece>
   private let continuation: AsyncStream<Piece>.Continuation
@@ -118,8 +119,16 @@ final class OutputLog: Sendable {
   private func take(_ bytes: ArraySlice<UInt8>, _ logger: Logger, _ name: DestinationName) {
     // Cut after redaction: a token that lies across the cut would not be known.
     let whole = redaction.redacted(String(decoding: bytes, as: UTF8.self))
-    let line = String(whole.prefix(Self.longestLine))
-    logger.debug("The receiver printed a line", [.destination: name.text, .detail: line])
+    let cut = whole.prefix(Self.longestLine)
+    // No document of the protocol holds a zero character, and these words go into one.
+    let line = String(
+      String.UnicodeScalarView(cut.unicodeScalars.map { $0 == "\0" ? "\u{FFFD}" : $0 })
+    )
+    if let omitted = allowance.take(line.utf8.count, now: .now) {
+      var fields: [LogKey: String] = [.destination: name.text, .detail: line]
+      if omitted > 0 { fields[.reason] = "\(omitted) lines before this one were left out" }
+      logger.debug("The receiver printed a line", fields)
+    }
     state.withLock { state in
       state.tail.append(line)
       state.tailSize += line.utf8.count

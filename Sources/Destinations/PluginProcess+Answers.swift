@@ -31,6 +31,13 @@ extension PluginProcess {
   private func record(_ params: JSONValue?) async throws(RPCMessage.Failure) -> JSONValue {
     var result: HandoffResult
     do {
+      let size = try params.map { try WireCoder.encode($0).count } ?? 0
+      guard size <= HandoffResult.maximumSize else {
+        throw ProtocolError(
+          .malformedResult,
+          "\(size) bytes, more than \(HandoffResult.maximumSize)"
+        )
+      }
       // Redacted first: the error about a malformed result may quote it.
       result = try WireCoder.document(
         HandoffResult.self,
@@ -55,14 +62,12 @@ extension PluginProcess {
     case "notice", "info": level = .info
     default: level = .debug
     }
-    launch.host.logger.log(
-      level,
-      "The plugin says",
-      [
-        .destination: settings.name.text,
-        .detail: redaction.redacted(String(parameters.message.prefix(4096))),
-      ]
-    )
+    // Cut after redaction: a token that lies across the cut would not be known.
+    let words = String(redaction.redacted(parameters.message).prefix(1000))
+    guard let omitted = said.take(words.utf8.count, now: .now) else { return }
+    var fields: [LogKey: String] = [.destination: settings.name.text, .detail: words]
+    if omitted > 0 { fields[.reason] = "\(omitted) lines before this one were left out" }
+    launch.host.logger.log(level, "The plugin says", fields)
   }
 
   /// A receiver's words, fit for the ledger: cut after redaction, for half a token is not known for one.
@@ -75,7 +80,10 @@ extension PluginProcess {
     do {
       return try WireCoder.document(type, from: params)
     } catch {
-      throw .invalidParameters("\(error)")
+      let reason = "\((error as? ProtocolError)?.message ?? "\(error)")"
+      var failure = RPCMessage.Failure.invalidParameters(reason)
+      failure.data = ResultError(.malformedRequest, reason, effect: .none)
+      throw failure
     }
   }
 

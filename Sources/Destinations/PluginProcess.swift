@@ -27,9 +27,12 @@ package final class PluginProcess: Sendable {
   let callbacks: PluginCallbacks
   let limits: Limits
   let redaction = TokenRedaction()
+  /// How much of what the plugin says goes to the broker's log.
+  let said = LogAllowance()
   private let introduction = OneTimeValue<Result<PluginIntroduction, ResultError>>()
   private let connection = Mutex<RPCPeer?>(nil)
   private let process = Mutex<ReceiverProcess?>(nil)
+  private let ended = Mutex<String?>(nil)
   private let printed = Mutex<OutputLog?>(nil)
 
   package init(launch: ReceiverLaunch, limits: Limits = Limits(), callbacks: PluginCallbacks) {
@@ -39,6 +42,9 @@ package final class PluginProcess: Sendable {
   }
 
   var settings: DestinationSettings { launch.settings }
+
+  /// How its process ended by itself, and what it printed last; nil while it runs.
+  package var ending: String? { ended.withLock { $0 } }
 
   /// The process's number (bubblewrap's, if it is contained) while it runs.
   package var processID: Int32? { process.withLock { $0?.id } }
@@ -204,6 +210,10 @@ package final class PluginProcess: Sendable {
       .explained(by: launch.denial(in: end.outputTail))
     }
     let status = end.exit?.status ?? .signalled(0)
+    ended.withLock { ended in
+      let words = end.lastLine.map { "; its last line: \($0)" } ?? ""
+      ended = "\(end.problem.map { shown($0) } ?? "it ended by itself") (\(status))\(words)"
+    }
     await callbacks.onExit(
       PluginEnd(status: status, outputTail: end.outputTail, problem: end.problem.map { shown($0) })
     )

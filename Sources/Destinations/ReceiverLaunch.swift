@@ -79,6 +79,16 @@ package struct ReceiverLaunch: Sendable {
     }
   }
 
+  /// Why it cannot be started now, as far as its command tells; nil where it can.
+  var fault: ResultError? {
+    do {
+      _ = try findProgram()
+      return nil
+    } catch {
+      return error as? ResultError
+    }
+  }
+
   var isContained: Bool {
     guard case .bubblewrap = host.support else { return false }
     return settings.containment != .none
@@ -93,7 +103,13 @@ package struct ReceiverLaunch: Sendable {
       beside: host.programs,
       searchPath: host.searchPath
     )
-    if let found { return found }
+    if let found {
+      let start = ScriptStart(of: found, searchPath: host.searchPath)
+      if let fault = start?.fault {
+        throw unavailable("the command \(found.displayText) cannot be started: \(fault)")
+      }
+      return found
+    }
     throw unavailable("the command \(BytePath(name).displayText) is not there or not executable")
   }
 
@@ -124,7 +140,16 @@ package struct ReceiverLaunch: Sendable {
 
   /// The options of bubblewrap as it reads them from its descriptor: each ends with a zero byte.
   private func options(for program: BytePath) throws -> [UInt8] {
-    let options = try containment(for: program).options(statusDescriptor: Self.statusNumber)
+    let plan = try containment(for: program)
+    if let interpreter = ScriptStart(of: program, searchPath: host.searchPath)?.interpreter,
+      [.none, .hidden].contains(plan.sight(of: interpreter))
+    {
+      throw unavailable(
+        "its containment does not show it \(interpreter.displayText), the interpreter of "
+          + "\(program.displayText); add its folder to the destination's read"
+      )
+    }
+    let options = plan.options(statusDescriptor: Self.statusNumber)
     let bytes = options.flatMap { Array($0.bytes) + [UInt8(0)] }
     // They are written while nobody reads yet.
     guard bytes.count <= Self.pipeCapacity else {

@@ -103,6 +103,8 @@ package struct HandoffOrder: Hashable, Sendable {
   /// The sender's idempotency key: the same key with the same body is the same handoff.
   package var key: String?
   package var expiresAt: Timestamp?
+  /// The sender gave its expiry as a moment, which stays where the clock is set; else it is a duration.
+  package var isExpiryMoment = false
   package var publishAt: Timestamp?
   /// Made by a drop folder, and so unique for asset and destination.
   package var isAutomatic: Bool

@@ -1,5 +1,5 @@
 /// Why a request did not succeed.
-public struct ResultError: Hashable, Sendable, Codable, Error {
+public struct ResultError: Hashable, Sendable, Codable, Error, CustomStringConvertible {
   /// The protocol's name for it.
   public var code: ErrorCode
   /// One sentence for a person.
@@ -33,6 +33,9 @@ public struct ResultError: Hashable, Sendable, Codable, Error {
     self.remedy = remedy
     self.localIdentifier = localIdentifier
   }
+
+  /// The code and the sentence.
+  public var description: String { message.isEmpty ? code.text : "\(code.text): \(message)" }
 
   private enum CodingKeys: String, CodingKey {
     case code

@@ -74,6 +74,9 @@ public struct SendRequest: Sendable, Hashable {
     if let time = expiresInMilliseconds, time <= 0 {
       return malformed("expires_in_ms is not above 0")
     }
+    if let expiry = expiry(now: now), !expiry.isWritable {
+      return malformed("the expiry is after the year 9999")
+    }
     if let expiresAt, expiresAt <= now {
       return ResultError(.expired, "expired at \(expiresAt.rfc3339)", effect: .none)
     }

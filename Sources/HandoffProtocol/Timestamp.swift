@@ -85,6 +85,9 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     self.init(milliseconds: moment)
   }
 
+  /// It is in the years that RFC 3339 can write, 0000 to 9999.
+  var isWritable: Bool { Self.writable.contains(milliseconds) }
+
   /// The years 0000 to 9999.
   private static let writable =
     days(year: 0, month: 1, day: 1) * 86_400_000..<days(year: 10_000, month: 1, day: 1) * 86_400_000

@@ -68,7 +68,15 @@ extension Doctor {
 
   private func line(for command: String, of user: String) -> DoctorReport.Line {
     let found = CommandSearch.program(command, beside: programs.folder, searchPath: searchPath)
-    if let found { return .ok("\(user) runs \(found.displayText)") }
+    if let found {
+      guard let fault = ScriptStart(of: found, searchPath: searchPath)?.fault else {
+        return .ok("\(user) runs \(found.displayText)")
+      }
+      return .problem(
+        "\(user): \(found.displayText) cannot be started: \(fault)",
+        mend: "correct the script's first line, or install what it names"
+      )
+    }
     return .problem(
       "\(user): the command \(BytePath(command).displayText) is not there or not executable",
       mend: "install it, or name it by its absolute path"

@@ -24,12 +24,17 @@ struct ExecStage: Sendable {
   /// Runs until the service drains and what was claimed has ended.
   func run() async {
     health.setContainment(receiver.containment)
-    health.set(.up)
+    showHealth()
     await withTaskGroup { group in
       group.addTask { await carryWishes() }
       await claims.run(counting: health.inFlight) { claimed in await deliver(claimed) }
       group.cancelAll()
     }
+  }
+
+  /// A command that is missing is no receiver that is up.
+  private func showHealth() {
+    health.set(receiver.fault.map { .down($0.message) } ?? .up)
   }
 
   private func deliver(_ claimed: ClaimedHandoff) async {
@@ -51,6 +56,7 @@ struct ExecStage: Sendable {
           try await results.recordSubmission(claimed, ceiling: ceiling, version: version)
         else { return }
         let result = await run(request, assets, until: wish)
+        showHealth()
         try await record(result, of: id)
       }
     } catch let error as ResultError where error.code == .versionIncompatible {
@@ -101,6 +107,7 @@ struct ExecStage: Sendable {
   /// Ends the processes of what people wish cancelled; the end of each brings its result.
   private func carryWishes() async {
     while !Task.isCancelled {
+      showHealth()
       do {
         for claimed in try await ledger.cancelWishes(destination: settings.name) {
           attempts.wish(claimed.handoff.id)

@@ -99,7 +99,7 @@ struct HTTPStage: Sendable {
         grant: grant.revealed,
         assets: address.assets ?? ""
       )
-      try await record(end, of: id)
+      try await record(end, of: claimed.handoff)
     }
   }
 
@@ -117,33 +117,47 @@ struct HTTPStage: Sendable {
   /// What a response has said is not to be had again.
   ///
   /// The write must survive the stop that ended the exchange, so it has a task of its own, awaited at once.
-  private func record(_ end: HTTPDelivery, of id: Handoff.ID) async throws {
+  private func record(_ end: HTTPDelivery, of handoff: Handoff) async throws {
     let fields: [LogKey: String] = [
-      .handoffID: id.description, .destination: settings.name.text,
+      .handoffID: handoff.id.description, .destination: settings.name.text,
     ]
     note(end)
     let write = LastingWrite(stop: stop, logger: logger)
     _ = try await Task {
       try await write.run("The answer of a receiver waits to be recorded", fields) {
-        try await take(end, of: id)
+        try await take(end, of: handoff)
       }
     }.value
   }
 
-  private func take(_ end: HTTPDelivery, of id: Handoff.ID) async throws {
+  private func take(_ end: HTTPDelivery, of handoff: Handoff) async throws {
     switch end {
     case .accepted:
       // Its signed result may have been faster than the response.
-      try await ledger.recordAcceptance(id)
+      try await ledger.recordAcceptance(handoff.id, attempt: handoff.attempts)
     case .result(let result):
       do {
-        try await results.takeQuietly(result, from: settings)
+        try await results.takeQuietly(result, from: settings, attempt: handoff.attempts)
       } catch let error as ResultError where error.code == .alreadyConsumed {
-        // Its signed result was faster than the response.
+        // Its signed result was faster than the response, and another attempt may have begun since.
+        logger.info(
+          "A response came after the end of its attempt",
+          [
+            .handoffID: handoff.id.description, .destination: settings.name.text,
+            .detail: error.message,
+          ]
+        )
       }
     case .gone(let error):
       let address = settings.url ?? ""
-      await results.follow(try await ledger.stop(settings.name, address: address, error, of: id))
+      let stopped = try await ledger.stop(
+        settings.name,
+        address: address,
+        error,
+        of: handoff.id,
+        attempt: handoff.attempts
+      )
+      await results.follow(stopped)
     }
   }
 

@@ -47,6 +47,8 @@ final class InFlight: Sendable {
 
   var id: Handoff.ID { claimed.handoff.id }
 
+  var attempt: Int { claimed.handoff.attempts }
+
   var reference: HandoffReference {
     HandoffReference(handoffID: id.description, state: claimed.request.state)
   }

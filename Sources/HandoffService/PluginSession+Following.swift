@@ -105,7 +105,7 @@ extension PluginSession {
       "no sign of life for \(settings.idle), and the receiver cannot tell what became of it",
       effect: .unknown
     )
-    try await parts.results.fail(entry.id, error, side: .receiver, retry: nil)
+    try await fail(entry, error, side: .receiver, retry: nil)
   }
 
   /// The ledger did not take an answer because the attempt, or the handoff, had ended before.

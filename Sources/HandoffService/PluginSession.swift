@@ -137,7 +137,7 @@ struct PluginSession: Sendable {
     do {
       answer = try await process.submit(entry.parameters)
     } catch let error as ResultError where error.effect == .none {
-      try await parts.results.fail(entry.id, error, side: .broker, retry: settings.retry)
+      try await fail(entry, error, side: .broker, retry: settings.retry)
       return false
     } catch let error as ResultError where error.code == .receiverCrashed {
       // The plugin's next life is asked what became of it.
@@ -152,11 +152,27 @@ struct PluginSession: Sendable {
     guard answer.accepted else {
       let error = answer.error ?? Self.refusedWithoutReason
       let retry = error.retry == .never ? nil : settings.retry
-      try await parts.results.fail(entry.id, error, side: .receiver, retry: retry)
+      try await fail(entry, error, side: .receiver, retry: retry)
       return false
     }
     // A result may have come before the answer.
-    return try await parts.ledger.recordAcceptance(entry.id)
+    return try await parts.ledger.recordAcceptance(entry.id, attempt: entry.attempt)
+  }
+
+  /// Records how an attempt failed, unless its result came before and another has begun.
+  func fail(
+    _ entry: InFlight,
+    _ error: ResultError,
+    side: Handoff.Side,
+    retry: RetryPolicy?
+  ) async throws {
+    try await parts.results.fail(
+      entry.id,
+      error,
+      side: side,
+      retry: retry,
+      attempt: entry.attempt
+    )
   }
 
   static let refusedWithoutReason = ResultError(

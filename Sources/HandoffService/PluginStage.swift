@@ -4,7 +4,6 @@ import HandoffCore
 import HandoffLog
 import HandoffProtocol
 import Ledger
-import Synchronization
 
 /// Keeps one plugin running: starts it, starts it again when it has ended, and rests where that is
 /// of no use.
@@ -92,15 +91,12 @@ struct PluginStage: Sendable {
   /// One life of the plugin; returns why it ended.
   private func runOnce() async -> ResultError {
     let session = PluginSession(parts)
-    let exit = ExitReason()
-    var callbacks = session.callbacks
-    callbacks.onExit = exit.note
-    let process = PluginProcess(launch: launch, callbacks: callbacks)
+    let process = PluginProcess(launch: launch, callbacks: session.callbacks)
     return await withTaskGroup(of: ResultError?.self) { group in
       group.addTask {
         do {
           try await process.run()
-          return Self.ended(exit.text)
+          return Self.ended(process.ending ?? "it ended by itself")
         } catch let error as ResultError {
           return error
         } catch {
@@ -125,22 +121,5 @@ struct PluginStage: Sendable {
 
   private static func ended(_ reason: String) -> ResultError {
     ResultError(.destinationUnavailable, reason, effect: .none, retry: .later)
-  }
-}
-
-/// Why a plugin ended that had been discovered, in words for the log and the status.
-private final class ExitReason: Sendable {
-  private let end = Mutex<PluginEnd?>(nil)
-
-  @Sendable
-  func note(_ end: PluginEnd) async {
-    self.end.withLock { $0 = end }
-  }
-
-  var text: String {
-    end.withLock { end in
-      guard let end else { return "it ended by itself" }
-      return end.problem == nil ? "it ended by itself (\(end))" : "\(end)"
-    }
   }
 }

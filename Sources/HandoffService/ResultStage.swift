@@ -25,12 +25,23 @@ struct ResultStage: Sendable {
   }
 
   /// The same for who counts the refusals itself: anybody can bring any number of them.
-  func takeQuietly(_ result: HandoffResult, from settings: DestinationSettings) async throws {
+  ///
+  /// - Parameters:
+  ///   - result: what came.
+  ///   - settings: of the destination.
+  ///   - attempt: the attempt that ended so, where its own end was observed.
+  /// - Throws: as ``take(_:from:)``.
+  func takeQuietly(
+    _ result: HandoffResult,
+    from settings: DestinationSettings,
+    attempt: Int? = nil
+  ) async throws {
     let consumption = try await ledger.consume(
       TokenRedaction.redactedResult(result),
       from: settings.name,
       retry: settings.retry,
-      jitter: Double.random(in: 0...1)
+      jitter: Double.random(in: 0...1),
+      attempt: attempt
     )
     _ = try await settle(consumption, foreign: "the state token belongs to another destination")
   }
@@ -95,7 +106,11 @@ struct ResultStage: Sendable {
     case .alreadyConsumed: throw Self.refusal(.alreadyConsumed, "this state token was used")
     case .unknownState: throw Self.refusal(.unknownState, "no handoff has this state token")
     case .wrongDestination: throw Self.refusal(.wrongDestination, foreign)
+    case .late(let handoff) where !handoff.status.isFinal:
+      throw Self.refusal(.alreadyConsumed, "the result before broke the protocol; this one is kept")
     case .late: throw Self.refusal(.expired, "the handoff had ended; the result is kept as late")
+    case .malformed(let fault): throw Self.refusal(.malformedResult, fault)
+    case .pastAttempt: throw Self.refusal(.alreadyConsumed, "the attempt had its end before")
     }
   }
 
@@ -139,24 +154,31 @@ struct ResultStage: Sendable {
     }
   }
 
-  /// Records a failure that the broker itself found.
+  /// Records a failure that the broker itself found; where it is one attempt's, with its number.
   func fail(
     _ id: Handoff.ID,
     _ error: ResultError,
     side: Handoff.Side,
-    retry: RetryPolicy?
+    retry: RetryPolicy?,
+    attempt: Int? = nil
   ) async throws {
     let consumption = try await ledger.recordBrokerFailure(
       id,
       error,
       side: side,
       retry: retry,
-      jitter: Double.random(in: 0...1)
+      jitter: Double.random(in: 0...1),
+      attempt: attempt
     )
     switch consumption {
     case .applied(let handoff), .retried(let handoff, _): await follow(handoff)
     // A result came first: it counts, and this failure was none.
-    case .alreadyConsumed, .unknownState, .wrongDestination, .late: break
+    case .alreadyConsumed, .unknownState, .wrongDestination, .late, .malformed: break
+    case .pastAttempt:
+      logger.info(
+        "An attempt failed after its end",
+        [.handoffID: id.description, .errorCode: error.code.text, .detail: error.message]
+      )
     }
   }
 

@@ -34,6 +34,7 @@ struct SendOrder: Sendable {
     order.key = request.key
     order.publishAt = request.publishAt
     order.expiresAt = request.expiry(now: now)
+    order.isExpiryMoment = request.expiresAt != nil
     self.order = order
   }
 

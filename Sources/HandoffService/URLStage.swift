@@ -45,7 +45,7 @@ struct URLStage: Sendable {
         let error = await receiver.open(request, assets: assets.map(\.path))
         let isDown = [.destinationUnavailable, .notConfigured].contains(error?.code)
         health.set(isDown ? .down(error?.message ?? "") : .up)
-        try await record(error, of: id)
+        try await record(error, of: claimed.handoff)
       }
     } catch let error as ResultError where error.code == .versionIncompatible {
       await refuse(id, error)
@@ -71,19 +71,26 @@ struct URLStage: Sendable {
   }
 
   /// The opener cannot be asked again, so the write has a task of its own that survives a stop.
-  private func record(_ error: ResultError?, of id: Handoff.ID) async throws {
+  private func record(_ error: ResultError?, of handoff: Handoff) async throws {
     let fields: [LogKey: String] = [
-      .handoffID: id.description, .destination: settings.name.text,
+      .handoffID: handoff.id.description, .destination: settings.name.text,
     ]
+    let attempt = handoff.attempts
     let write = LastingWrite(stop: stop, logger: logger)
     _ = try await Task {
       try await write.run("The opening of a handoff waits to be recorded", fields) {
         if let error {
           let side: Handoff.Side = error.code == .malformedRequest ? .sender : .receiver
-          try await results.fail(id, error, side: side, retry: settings.retry)
+          try await results.fail(
+            handoff.id,
+            error,
+            side: side,
+            retry: settings.retry,
+            attempt: attempt
+          )
         } else {
           // Its result may have come while the opener still ran: that is the newer word.
-          try await ledger.recordAcceptance(id)
+          try await ledger.recordAcceptance(handoff.id, attempt: attempt)
         }
       }
     }.value

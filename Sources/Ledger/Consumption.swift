@@ -14,8 +14,13 @@ package enum Consumption: Sendable {
   case unknownState
   /// The token belongs to a handoff of another destination. Nothing changed.
   case wrongDestination
-  /// The handoff ended without a result (expired, withdrawn, given up): kept, and nothing else.
+  /// The handoff ended without a result (expired, withdrawn, given up), or is held because of one that
+  /// could not be read: kept, and nothing else.
   case late(Handoff)
+  /// It is no valid answer to the handoff, which had ended. Nothing changed.
+  case malformed(String)
+  /// The end of an attempt after which another has begun, or which had its end. Nothing changed.
+  case pastAttempt
 }
 
 /// A ``Consumption`` before the row is decoded.
@@ -26,6 +31,8 @@ enum StoredConsumption: Sendable {
   case unknownState
   case wrongDestination
   case late(HandoffRow)
+  case malformed(String)
+  case pastAttempt
 
   /// - Parameter output: the output of the result that was applied.
   /// - Returns: the same with the handoff as callers know it.
@@ -39,6 +46,8 @@ enum StoredConsumption: Sendable {
     case .unknownState: .unknownState
     case .wrongDestination: .wrongDestination
     case .late(let row): .late(try Handoff(row))
+    case .malformed(let fault): .malformed(fault)
+    case .pastAttempt: .pastAttempt
     }
   }
 
@@ -51,6 +60,8 @@ enum StoredConsumption: Sendable {
     case .unknownState: "unknown_state"
     case .wrongDestination: "wrong_destination"
     case .late: "late"
+    case .malformed: "malformed"
+    case .pastAttempt: "past_attempt"
     }
   }
 }

@@ -44,6 +44,8 @@ struct HandoffRow: Sendable {
   var isSuperseded = false
   var cancelRequestedAt: Int64?
   var userNeed: String?
+  /// The worst that attempts before the present one may have left behind; nil where that is nothing.
+  var earlierEffect: String?
 
   /// An error as its columns have it.
   struct StoredError: Sendable {
@@ -55,6 +57,12 @@ struct HandoffRow: Sendable {
     var remedy: String?
     var identifier: String?
     var side: String?
+  }
+
+  /// Its receiver's answer broke the protocol, so nobody knows what was done, and the machine makes no
+  /// further attempt.
+  var isHeldAsMalformed: Bool {
+    status == .outcomeUnknown && error?.code == ErrorCode.malformedResult.text
   }
 
   var handoffID: Handoff.ID { Handoff.ID(row: id) }
@@ -98,7 +106,7 @@ extension HandoffRow {
     waiting_reason, waiting_until, due_at, ceiling_at, first_attempt_at, submitted_at, finished_at,
     attempts, failures, lease_id, lease_until, result, output, late_results, consumed_at,
     error_code, error_message, error_effect, error_retry, error_retry_after_s, error_remedy,
-    error_identifier, error_side, is_superseded, cancel_requested_at, user_need
+    error_identifier, error_side, is_superseded, cancel_requested_at, user_need, earlier_effect
     """
 
   /// A new row: pending.
@@ -162,6 +170,7 @@ extension HandoffRow {
     isSuperseded = try row.flag(38)
     cancelRequestedAt = try row.optionalInteger(39)
     userNeed = try row.optionalText(40)
+    earlierEffect = try row.optionalText(41)
   }
 
   /// Which columns a move writes.
@@ -219,6 +228,7 @@ extension HandoffRow {
       .optional(error?.effect), .optional(error?.retry), .optional(error?.retryAfter),
       .optional(error?.remedy), .optional(error?.identifier), .optional(error?.side),
       .flag(isSuperseded), .flag(isVerified), .optional(cancelRequestedAt), .optional(userNeed),
+      .optional(earlierEffect),
     ]
   }
 
@@ -230,7 +240,7 @@ extension HandoffRow {
       late_results = ?17, consumed_at = ?18, error_code = ?19, error_message = ?20,
       error_effect = ?21, error_retry = ?22, error_retry_after_s = ?23, error_remedy = ?24,
       error_identifier = ?25, error_side = ?26, is_superseded = ?27, is_verified = ?28,
-      cancel_requested_at = ?29, user_need = ?30
+      cancel_requested_at = ?29, user_need = ?30, earlier_effect = ?31
     WHERE id = ?1 AND status = ?2
     """
   )

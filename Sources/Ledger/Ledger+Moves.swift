@@ -6,10 +6,17 @@ extension Ledger {
   /// Records that the receiver has taken a submitted handoff, and returns whether it holds it now.
   ///
   /// It does not where its result or its loss was recorded before this answer: that is the newer word.
+  ///
+  /// - Parameters:
+  ///   - id: the handoff.
+  ///   - attempt: which attempt the receiver has taken; nothing happens where it is past that.
+  /// - Returns: whether the receiver holds it now.
+  /// - Throws: where the ledger cannot be written.
   @discardableResult
-  package func recordAcceptance(_ id: Handoff.ID) async throws -> Bool {
+  package func recordAcceptance(_ id: Handoff.ID, attempt: Int? = nil) async throws -> Bool {
     try await write { transaction in
       var row = try transaction.row(id)
+      if row.isPast(attempt) { return false }
       if row.status == .submitted { try transaction.move(&row, .accept) }
       return row.status == .accepted || row.status == .needsUser
     }
@@ -31,7 +38,8 @@ extension Ledger {
   ) async throws -> Handoff {
     let row = try await write { transaction in
       var row = try transaction.row(id)
-      if row.status.isInFlight || row.status == .outcomeUnknown {
+      let isDoubted = standing == .notReceived && row.isHeldAsMalformed
+      if row.status.isInFlight || row.status == .outcomeUnknown, !isDoubted {
         try transaction.apply(standing, need, to: &row)
       }
       return row
@@ -126,6 +134,10 @@ extension Ledger {
         return try transaction.row(id)
       }
       let now = transaction.now
+      switch row.status {
+      case .outcomeUnknown, .needsUser: row.leaveInDoubt()
+      default: row.leaveBehind(row.error?.effect)
+      }
       try transaction.move(&row, .retry) { row in
         row.finishedAt = nil
         row.result = nil
@@ -153,9 +165,13 @@ extension LedgerTransaction {
     switch standing {
     case .notReceived where row.cancelRequestedAt != nil:
       // Nothing happened there, and a person does not want it any more.
+      row.earlierEffect = nil
       try withdraw(&row, nil)
     case .notReceived:
       try move(&row, .notReceived) { row in
+        // No attempt has reached it, so what was feared of one did not happen.
+        row.earlierEffect = nil
+        row.error?.effect = Effect.none.rawValue
         row.comeBack(nil, now: now)
         row.ceilingAt = nil
       }
@@ -176,13 +192,14 @@ extension LedgerTransaction {
     try move(&row, .needUser, detail: need) { row in row.userNeed = need }
   }
 
-  /// Ends a handoff at its moment, with the last known effect.
+  /// Ends a handoff at its moment.
+  ///
+  /// What is with a receiver may happen, whatever came of an attempt before.
   func expire(_ row: inout HandoffRow) throws {
     let wasSent = row.status != .pending && row.status != .leased
-    let effect = row.error.flatMap { Effect(rawValue: $0.effect) } ?? (wasSent ? .unknown : .none)
     try move(&row, .expire) { row in
       row.error = HandoffRow.StoredError(
-        ResultError(.expired, "no result came in time", effect: wasSent ? effect : .none),
+        ResultError(.expired, "no result came in time", effect: wasSent ? .unknown : .none),
         .broker
       )
     }

@@ -7,25 +7,27 @@ extension Ledger {
   ///
   /// The token is consumed when the handoff ends. It stays live over attempts that failed with
   /// effect `none`, and while the outcome is unknown, so that a later answer to `probe` or
-  /// `reconcile` still counts. A result that does not count is kept and changes nothing else.
+  /// `reconcile` still counts. A result that does not count is recorded and changes nothing else.
   ///
   /// - Parameters:
   ///   - result: what the receiver answered.
   ///   - destination: over whose channel it came.
   ///   - retry: when the destination's failed attempts are made again.
   ///   - jitter: 0 to 1; see ``RetryPolicy``.
+  ///   - attempt: the attempt whose own end this is; where the handoff is past it, only a success counts.
   /// - Returns: what the result has changed.
   /// - Throws: where the ledger cannot be written; the result must then be brought again.
   package func consume(
     _ result: HandoffResult,
     from destination: DestinationName,
     retry: RetryPolicy,
-    jitter: Double
+    jitter: Double,
+    attempt: Int? = nil
   ) async throws -> Consumption {
     let received = try ReceivedResult(result, from: destination)
     let terms = RetryTerms(policy: retry, jitter: jitter)
     return try await write { transaction in
-      try transaction.consume(received, terms)
+      try transaction.consume(received, terms, attempt: attempt)
     }.decoded(output: received.members)
   }
 
@@ -73,7 +75,9 @@ extension Ledger {
   ///   - side: whose check or failure it was.
   ///   - retry: nil for a failure after which no attempt is made.
   ///   - jitter: 0 to 1; see ``RetryPolicy``.
-  /// - Returns: ``Consumption/alreadyConsumed`` where the handoff had ended before.
+  ///   - attempt: the attempt that failed so; nil for what is no attempt's.
+  /// - Returns: ``Consumption/alreadyConsumed`` where the handoff had ended before, and
+  ///   ``Consumption/pastAttempt`` where it is past the attempt.
   /// - Throws: ``LedgerError/illegal(_:_:)`` for an effect that cannot be: before the submission
   ///   nothing can have happened.
   package func recordBrokerFailure(
@@ -81,12 +85,14 @@ extension Ledger {
     _ error: ResultError,
     side: Handoff.Side = .broker,
     retry: RetryPolicy? = nil,
-    jitter: Double = 0
+    jitter: Double = 0,
+    attempt: Int? = nil
   ) async throws -> Consumption {
     let terms = RetryTerms(policy: retry, jitter: jitter)
     return try await write { transaction in
       var row = try transaction.row(id)
       if row.status.isFinal { return StoredConsumption.alreadyConsumed }
+      if row.isPast(attempt) { return .pastAttempt }
       return try transaction.fail(&row, error, side, terms, isAnswer: false)
     }.decoded(output: nil)
   }

@@ -23,18 +23,20 @@ extension Ledger {
   ///   - address: where it is now.
   ///   - error: what it said; the handoff shows it until its next attempt.
   ///   - id: the handoff that was sent; nothing happens to one that has moved on.
+  ///   - attempt: which attempt of it.
   /// - Returns: the handoff as it is now.
   /// - Throws: where the ledger cannot be written.
   package func stop(
     _ destination: DestinationName,
     address: String,
     _ error: ResultError,
-    of id: Handoff.ID
+    of id: Handoff.ID,
+    attempt: Int? = nil
   ) async throws -> Handoff {
     let row = try await write { transaction in
       try transaction.stop(destination, address: address, reason: error.message)
       var row = try transaction.row(id)
-      if row.status == .submitted || row.status == .accepted {
+      if row.status == .submitted || row.status == .accepted, !row.isPast(attempt) {
         let now = transaction.now
         try transaction.move(&row, .notReceived, detail: error.code.text) { row in
           row.error = HandoffRow.StoredError(error, .receiver)

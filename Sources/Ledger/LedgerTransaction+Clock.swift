@@ -4,7 +4,7 @@ import SQLite
 /// Deadlines are durations, written down as moments of the wall clock: where that is set, they move with
 /// it.
 ///
-/// Only `publish_at` is meant as a moment, and stays.
+/// Only `publish_at` is meant as a moment, and an expiry that the sender gave as one: they stay.
 extension LedgerTransaction {
   /// Looks whether the wall clock was set since the last look, also by an earlier broker.
   func followClock() throws {
@@ -57,7 +57,8 @@ extension LedgerTransaction {
   private static let readLastMoment = SQL("SELECT at FROM events ORDER BY seq DESC LIMIT 1")
   private static let moveHandoffs = SQL(
     """
-    UPDATE handoffs SET expires_at = min (expires_at, ?2) + ?1,
+    UPDATE handoffs SET
+      expires_at = iif (is_expiry_moment, expires_at, min (expires_at, ?2) + ?1),
       ceiling_at = min (ceiling_at, ?2) + ?1, lease_until = min (lease_until, ?2) + ?1,
       first_attempt_at = min (first_attempt_at, ?2) + ?1,
       due_at = iif (waiting_reason IS 'publish_at', due_at, min (due_at, ?2) + ?1),

@@ -47,6 +47,7 @@ extension LedgerTransaction {
     }
     if row.status != .needsUser { row.userNeed = nil }
     change(&row)
+    row.bearEarlierEffect()
     try save(row, from: before, columns)
     try record(
       Event(

@@ -81,6 +81,7 @@ extension LedgerTransaction {
         order.isAutomatic ? .optional(assets.first) : .null, .integer(now),
         .optional(order.publishAt?.milliseconds), .optional(row.expiresAt),
         .blob(row.tokenRandom), .blob(digest), .text(row.identifiers),
+        .flag(order.isExpiryMoment),
       ]
     )
     for (position, asset) in assets.enumerated() {
@@ -129,9 +130,9 @@ extension LedgerTransaction {
     INSERT INTO handoffs (id, key, body_digest, destination, status, waiting_reason, waiting_until,
       due_at, title, sync_publish, callback_id, metadata, protocol_version, is_automatic,
       automatic_asset, created_at, publish_at, expires_at, token_random, token_digest,
-      local_identifiers)
+      local_identifiers, is_expiry_moment)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,
-      ?20, ?21)
+      ?20, ?21, ?22)
     """
   )
   private static let insertMember = SQL(

@@ -4,21 +4,36 @@ import HandoffProtocol
 import SQLite
 
 extension LedgerTransaction {
-  /// Decides what a result means, changes what it changes, and keeps it in any case.
-  func consume(_ received: ReceivedResult, _ terms: RetryTerms) throws -> StoredConsumption {
+  /// Decides what a result means, changes what it changes, and records it in any case.
+  ///
+  /// - Parameters:
+  ///   - received: what came.
+  ///   - terms: when a failed attempt may be made again.
+  ///   - attempt: the one whose own end this is; a later one is not ended by its failure.
+  /// - Returns: what it has changed.
+  /// - Throws: ``SQLiteError``.
+  func consume(
+    _ received: ReceivedResult,
+    _ terms: RetryTerms,
+    attempt: Int? = nil
+  ) throws -> StoredConsumption {
     guard let id = received.row, var row = try optionalRow(id),
       constantTimeEqual(row.tokenDigest, received.tokenDigest)
     else {
-      // It names nobody: there is no handoff to show it with, and no event for every guess.
-      return try keep(received, .unknownState, of: nil)
+      return try refuseStray(received, .unknownState)
     }
     guard received.mayAnswer(row.destination) else {
       return try refuse(received, .wrongDestination, row)
     }
     if row.isOverdue(at: now), !row.status.isFinal { try expire(&row) }
+    // That it happened is true of the handoff, whichever attempt it was.
+    if received.kind != "success", row.isPast(attempt) { return .pastAttempt }
     switch row.status {
     case .succeeded, .cancelled, .refused, .failed, .expired:
       guard row.consumedAt == nil else { return try refuse(received, .alreadyConsumed, row) }
+      if let fault = versionFault(received, row) {
+        return try refuse(received, .malformed(fault), row)
+      }
       row.lateResults += 1
       if row.result == nil { row.isVerified = received.isVerified }
       try save(row, from: row.status)
@@ -27,6 +42,11 @@ extension LedgerTransaction {
     case .pending, .leased:
       // Its last attempt has had its answer, and nothing was sent since.
       return try refuse(received, .alreadyConsumed, row)
+    case .outcomeUnknown where row.isHeldAsMalformed && received.leavesOpen:
+      // Whose answer could not be read is not believed that nothing happened: a person decides.
+      row.lateResults += 1
+      try save(row, from: row.status)
+      return try refuse(received, .late(row), row)
     case .submitted, .accepted, .outcomeUnknown, .needsUser:
       row.isVerified = received.isVerified
       return try keep(received, try apply(received, to: &row, terms), of: row)
@@ -38,12 +58,8 @@ extension LedgerTransaction {
     to row: inout HandoffRow,
     _ terms: RetryTerms
   ) throws -> StoredConsumption {
-    if Int64(received.version) != row.protocolVersion {
-      let error = ResultError(
-        .malformedResult,
-        "result of version \(received.version) for a request of version \(row.protocolVersion)",
-        effect: .unknown
-      )
+    if let fault = versionFault(received, row) {
+      let error = ResultError(.malformedResult, fault, effect: .unknown)
       return try fail(&row, error, .receiver, terms, isAnswer: true)
     }
     switch received.outcome {
@@ -55,6 +71,12 @@ extension LedgerTransaction {
     return .applied(row)
   }
 
+  /// Why a result does not answer in the version of its request; nil where it does.
+  private func versionFault(_ received: ReceivedResult, _ row: HandoffRow) -> String? {
+    guard Int64(received.version) != row.protocolVersion else { return nil }
+    return "result of version \(received.version) for a request of version \(row.protocolVersion)"
+  }
+
   private func end(
     _ row: inout HandoffRow,
     _ event: HandoffEvent,
@@ -62,6 +84,7 @@ extension LedgerTransaction {
   ) throws {
     let now = self.now
     try move(&row, event) { row in
+      row.earlierEffect = nil
       row.result = received.kind
       row.output = received.output
       row.error = received.error.map { HandoffRow.StoredError($0, .receiver) }
@@ -80,6 +103,8 @@ extension LedgerTransaction {
   ) throws -> StoredConsumption {
     let now = self.now
     let next = terms.next(after: error, of: row, now: now)
+    // What holds it stays on record, whatever fails after it.
+    if row.isHeldAsMalformed, error.effect == .unknown { return .applied(row) }
     var event = error.event(
       from: row.status,
       mayRetry: next != nil,
@@ -87,9 +112,11 @@ extension LedgerTransaction {
     )
     // It is sent again only while somebody wants it: nobody does after a wish to cancel.
     if event == .failure(.none, retry: true), row.cancelRequestedAt != nil { event = .withdraw }
+    event = row.afterEarlierAttempts(event)
     try move(&row, event, detail: error.code.text) { row in
       row.failures += 1
       row.error = HandoffRow.StoredError(error, side)
+      if event == .sendAgain { row.leaveInDoubt() }
       if row.status == .pending {
         row.comeBack(next.map { .init(.backoff, until: Timestamp(milliseconds: $0)) }, now: now)
         row.ceilingAt = nil
@@ -102,49 +129,4 @@ extension LedgerTransaction {
     if row.status == .pending, !row.isSuperseded, let next { return .retried(row, at: next) }
     return .applied(row)
   }
-
-  /// Keeps a result of a known handoff that does not count.
-  private func refuse(
-    _ received: ReceivedResult,
-    _ verdict: StoredConsumption,
-    _ row: HandoffRow
-  ) throws -> StoredConsumption {
-    try record(
-      Event(
-        at: now,
-        kind: "result_refused",
-        handoff: row.id,
-        destination: received.origin,
-        from: row.status.rawValue,
-        to: row.status.rawValue,
-        attempt: row.attempts,
-        detail: "\(received.kind): \(verdict.verdict)"
-      )
-    )
-    return try keep(received, verdict, of: row)
-  }
-
-  private func keep(
-    _ received: ReceivedResult,
-    _ verdict: StoredConsumption,
-    of row: HandoffRow?
-  ) throws -> StoredConsumption {
-    try connection.run(
-      Self.insertResult,
-      [
-        .optional(row?.id), .text(received.origin), .integer(now),
-        .text(received.kind), .optional(received.output), .optional(received.error?.code.text),
-        .optional(received.error?.message), .optional(received.error?.effect.rawValue),
-        .text(verdict.verdict),
-      ]
-    )
-    return verdict
-  }
-
-  private static let insertResult = SQL(
-    """
-    INSERT INTO received_results (handoff, destination, received_at, result, output, error_code,
-      error_message, error_effect, verdict) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
-    """
-  )
 }

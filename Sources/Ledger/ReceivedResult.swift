@@ -53,6 +53,12 @@ struct ReceivedResult: Sendable {
     }
   }
 
+  /// A failure after which an attempt could be made again, or after which nobody knows more than before.
+  var leavesOpen: Bool {
+    guard case .failure(let error) = outcome else { return false }
+    return error.effect != .applied
+  }
+
   /// What a success brought.
   var members: [String: JSONValue]? {
     guard case .success(let members) = outcome else { return nil }

@@ -91,10 +91,10 @@ extension Command {
   private static func tellCancel(_ report: HandoffReport) -> ExitCode {
     switch report.status {
     case .cancelled:
-      if report.error?.effect == .unknown, let message = report.error?.message {
-        Terminal.error("handoff: \(message)")
-      }
-      return .done
+      guard report.error?.effect == .unknown else { return .done }
+      // Nobody could be asked: it may still happen.
+      if let message = report.error?.message { Terminal.error("handoff: \(message)") }
+      return .personNeeded
     case .pending, .leased, .submitted, .accepted, .needsUser:
       Terminal.error(
         "handoff: its receiver was asked to end it; `handoff show \(report.id)` tells its answer"

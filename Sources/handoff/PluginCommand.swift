@@ -1,7 +1,9 @@
 import Conformance
 import Glibc
 import HandoffConfig
+import HandoffCore
 import HandoffProtocol
+import HandoffService
 import LinuxSystem
 import Paths
 
@@ -19,6 +21,7 @@ extension Command {
       ),
       Option("env", "NAME", "give it this environment variable; may be repeated"),
       Option("only", "CHECK", "make this check only, besides the introduction; may be repeated"),
+      Option("video", "FILE", "hand this off instead of the kit's video, which lasts one second"),
       Option("within", "SECONDS", "how long a result may take (60)"),
     ],
     examples: ["handoff plugin test ./my-plugin --settings settings.toml"]
@@ -39,8 +42,14 @@ extension Command {
       temporary: BytePath(environmentValue("TMPDIR") ?? "/tmp"),
       mark: "\(getpid())",
       only: try PluginTest.checks(arguments),
+      video: try await PluginTest.video(arguments),
       limits: limits
     )
+    let signals = try SignalSequence()
+    let watcher = Task {
+      for await number in signals { try PluginTest.breakOff(kit, number) }
+    }
+    defer { watcher.cancel() }
     let wantsJSON = arguments.has("json")
     let report = try await kit.run { entry in
       if !wantsJSON { for line in entry.lines { Terminal.out(line) } }
@@ -56,6 +65,13 @@ extension Command {
 
 /// Reads the arguments of `handoff plugin test`.
 private enum PluginTest {
+  /// Leaves nothing behind, and ends as the signal would have ended it.
+  static func breakOff(_ kit: Conformance, _ number: CInt) throws {
+    try kit.abandon()
+    signal(number, SIG_DFL)
+    raise(number)
+  }
+
   static func program(_ arguments: ParsedArguments) throws -> BytePath {
     guard arguments.operands.count == 2, arguments.operands[0] == "test" else {
       throw CommandFailure(
@@ -71,8 +87,13 @@ private enum PluginTest {
       searchPath: ""
     )
     if let found { return found }
-    let onPath = environmentValue("PATH").flatMap { CommandSearch.find(name.lossyText, on: $0) }
-    if isBare, let onPath { return onPath }
+    // As a configuration finds it: beside this program, then on the path.
+    let other = CommandSearch.program(
+      name.lossyText,
+      beside: try Programs.besideThisOne().folder,
+      searchPath: environmentValue("PATH") ?? CommandSearch.defaultPath
+    )
+    if isBare, let other { return other }
     throw CommandFailure(
       .notFound,
       "handoff plugin: \(name.displayText) is not there or not executable"
@@ -88,6 +109,30 @@ private enum PluginTest {
     } catch let error as ConfigurationError {
       throw CommandFailure(.usage, error.description)
     } catch {
+      throw CommandFailure(.usage, "handoff plugin: \(error)")
+    }
+  }
+
+  static func video(_ arguments: ParsedArguments) async throws -> GivenVideo? {
+    guard let given = arguments.path("video") else { return nil }
+    let file = ConfigurationFile.absolute(given)
+    do {
+      let verdict = try await Programs.besideThisOne().verdict(of: file)
+      guard let facts = verdict.facts else {
+        let reason = verdict.reason ?? verdict.judgement.rawValue
+        throw CommandFailure(.usage, "handoff plugin: \(given.displayText): \(reason)")
+      }
+      return try GivenVideo(
+        file,
+        facts: GivenVideo.Facts(
+          container: facts.container,
+          codec: facts.videoCodec,
+          width: facts.width,
+          height: facts.height,
+          duration: facts.duration
+        )
+      )
+    } catch let error as SystemError {
       throw CommandFailure(.usage, "handoff plugin: \(error)")
     }
   }

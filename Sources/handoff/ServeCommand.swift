@@ -37,7 +37,7 @@ extension Command {
       Terminal.error("drop finished videos into \(folder.path.displayText)")
     }
     Terminal.error(
-      "the dashboard is not built yet; look with `handoff status --config \(file.displayText)`"
+      "look with `handoff status --config \(file.displayText)`: there is no dashboard yet"
     )
     try await broker.run(stopping: SignalSequence()) {
       Terminal.out("ready")

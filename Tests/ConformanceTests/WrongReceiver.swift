@@ -13,6 +13,8 @@ struct WrongReceiver: Sendable, CustomTestStringConvertible {
   let words: String
   /// Each text and what stands in its place.
   let changes: [(String, String)]
+  /// What is done meanwhile, for a check that looks at everything.
+  var seenIn = CheckName.submit
 
   init(_ name: String, _ check: CheckName, _ words: String, _ changes: (String, String)...) {
     self.name = name
@@ -22,6 +24,19 @@ struct WrongReceiver: Sendable, CustomTestStringConvertible {
   }
 
   var testDescription: String { name }
+
+  /// The same, wrong in the handoffs of another check.
+  func seen(in check: CheckName) -> WrongReceiver {
+    var receiver = self
+    receiver.seenIn = check
+    return receiver
+  }
+
+  /// The checks to make.
+  var only: Set<CheckName> {
+    let standing: Set<CheckName> = [.startsAgain, .wellFormed, .resultOnce, .secrecy]
+    return standing.contains(check) ? [check, seenIn] : [check]
+  }
 
   /// The program.
   func program() throws -> String {

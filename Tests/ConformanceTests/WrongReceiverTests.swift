@@ -24,14 +24,56 @@ struct WrongReceiverTests {
   func fails(wrong: WrongReceiver) async throws {
     let folder = try TemporaryFolder()
     let program = try DocumentedReceivers.write(try wrong.program(), in: folder.path)
-    let report = try await report(program, only: [wrong.check], limits: Self.limits)
+    let report = try await report(program, only: wrong.only, limits: Self.limits)
     let failure = report.failures.first { $0.name == wrong.check }
     let finding = try #require(failure?.finding, "\(failureText(report))")
     #expect(finding.mend.contains(wrong.words), "\(finding.mend)")
     #expect(!finding.got.isEmpty)
-    #expect(!failureText(report).contains("secret-"))
+    #expect(!failureText(report).contains(try Regex("4711\\.[A-Za-z0-9_-]{20}")))
     let isLast = wrong.check == .leftovers
     #expect(isLast || !finding.exchange.isEmpty)
+  }
+
+  @Test("without settings the last line says that no handoff was tried")
+  func noHandoff() async throws {
+    let folder = try TemporaryFolder()
+    let wrong = WrongReceiver(
+      "needs a setting",
+      .submit,
+      "",
+      (
+        "\"constraints\":",
+        "\"settings_schema\": {'required': ['account'], 'properties': {}}, \"constraints\":"
+      ),
+      (
+        "def submit(handoff_id, request, **_):",
+        "def submit(handoff_id, request, **_):\n    raise NotImplementedError('not_configured')\ndef old("
+          + "handoff_id, request, **_):"
+      )
+    )
+    let program = try DocumentedReceivers.write(try wrong.program(), in: folder.path)
+    let report = try await report(program, only: [.submit], limits: Self.limits)
+    #expect(report.failures.isEmpty, "\(failureText(report))")
+    #expect(report.summary.last?.hasSuffix("checks passed; no handoff was tried") == true)
+  }
+
+  @Test("a video outside of declared constraints is told of, and not handed off")
+  func outsideConstraints() async throws {
+    let folder = try TemporaryFolder()
+    let wrong = WrongReceiver(
+      "takes films only",
+      .submit,
+      "",
+      ("{\"max_count\": 1}", "{\"min_duration_s\": 60}")
+    )
+    let program = try DocumentedReceivers.write(try wrong.program(), in: folder.path)
+    let report = try await report(program, only: [.submit], limits: Self.limits)
+    let reason = report.entries.lazy.compactMap { entry -> String? in
+      if entry.name == .submit, case .skipped(let reason) = entry.verdict { return reason }
+      return nil
+    }.first
+    #expect(reason?.contains("min_duration_s is 60") == true && reason?.contains("--video") == true)
+    #expect(report.summary.last?.hasSuffix("no handoff was tried") == true)
   }
 
   @Test("a program that cannot be run at all is told of")

@@ -2,11 +2,12 @@ import Conformance
 
 /// The receivers that are wrong on purpose.
 extension WrongReceiver {
-  static let all = introduction + lines + requests + results + memory + endings
+  static let all =
+    meddlers + leakers + refusers + introduction + lines + requests + results + memory + endings
 
-  private static let send = #"send(id=0, method="handoff.result", params=told)"#
-  private static let methods = #"METHODS = {"probe": known, "#
-  private static let capabilities = #""capabilities": ["probe", "reconcile", "status"]"#
+  static let send = #"send(id=0, method="handoff.result", params=told)"#
+  static let methods = #"METHODS = {"probe": known, "#
+  static let capabilities = #""capabilities": ["probe", "reconcile", "status"]"#
 
   private static let introduction = [
     WrongReceiver(

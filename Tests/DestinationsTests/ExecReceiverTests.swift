@@ -106,8 +106,12 @@ struct ExecReceiverTests {
 
   @Test("that exits before it has read the request does no harm, and is told")
   func unread() async throws {
-    let result = try await deliver("exit 1")
-    #expect(result.error?.message == "exit code 1; it did not read the request")
+    let silent = try await deliver("exit 1")
+    #expect(
+      silent.error?.message == "exit code 1; it printed nothing and left the request unread"
+    )
+    let telling = try await deliver("echo no ffmpeg here >&2; exit 1")
+    #expect(telling.error?.message == "exit code 1: no ffmpeg here")
   }
 
   @Test("that is silent for its idle time is ended", arguments: [false, true])
@@ -251,6 +255,27 @@ struct ExecReceiverTests {
         #expect(result.error?.code == .destinationUnavailable)
         #expect(result.error?.effect == Effect.none)
         #expect(result.error?.retry == .later)
+      }
+    }
+  }
+
+  @Test("that prints zero bytes has them in no message")
+  func zeroBytes() async throws {
+    let result = try await deliver("printf 'no\\0way\\n'; exit 3")
+    #expect(result.error?.message == "exit code 3: no\u{FFFD}way")
+  }
+
+  @Test("whose interpreter is missing says which", arguments: [false, true])
+  func missingInterpreter(contained: Bool) async throws {
+    try await Surroundings.with(containment: contained) { surroundings in
+      for (line, words) in [("#!/no/such/python", "/no/such/python"), ("#!/bin/sh\r", "CR LF")] {
+        let script = surroundings.archive.appending("receiver")
+        try DurableFile.write(Array("\(line)\nexit 0\n".utf8), to: script, permissions: 0o755)
+        let receiver = ExecReceiver(launch: try surroundings.launch(.exec, [script.lossyText]))
+        #expect(receiver.fault?.message.contains(words) == true)
+        let result = await receiver.deliver(try Surroundings.request(), assets: [])
+        #expect(result.error?.message.contains(words) == true, "\(result)")
+        #expect(result.error?.effect == Effect.none)
       }
     }
   }

@@ -186,19 +186,75 @@ struct HTTPOutcomeTests {
   @Test(
     "another body with 2xx is a success without output",
     arguments: [
-      "", "ok", "<html>{}</html>", "{}", "{\"a\":1}", "{ no json", "[1]", "\"protocol_version\"",
+      ("", "application/json"), ("ok", "text/plain"), ("<html>{}</html>", "text/html"),
+      ("{}", "application/json"), ("{\"a\":1}", "text/plain"), ("[1]", "application/json"),
+      ("\"ok\"", "application/json"), ("  \n", "application/json"),
     ]
   )
-  func otherBodies(body: String) throws {
-    guard case .result(let result) = try outcome().delivery(of: reply(200, body), now: 0) else {
+  func otherBodies(body: String, type: String) throws {
+    let delivery = try outcome().delivery(of: reply(200, body, type), now: 0)
+    guard case .result(let result) = delivery else {
       Issue.record("no result")
       return
     }
     #expect(result.outcome == .success(output: [:]))
   }
 
+  private static let failure =
+    #"{"protocol_version":3,"state":"\#(token)","result":"failure","error":{"code":"quota"},"x":"#
+
   @Test(
-    "a document that is odd, of another request, or cut is malformed, never a success",
+    "a failure that cannot be read is never a success, whatever it is called",
+    arguments: ["application/json", "text/plain", "application/problem+json; charset=utf-8"]
+  )
+  func unreadable(type: String) throws {
+    let head = Array(Self.failure.utf8)
+    let bodies: [[UInt8]] = [
+      head + Array("NaN}".utf8), head + Array("Infinity}".utf8), head + Array("1,\"x\":2}".utf8),
+      head + Array("\"\0\"}".utf8), head + [0x22, 0xE9, 0x22, 0x7D],
+      head + Array(#""\ud800"}"#.utf8), [0xEF, 0xBB, 0xBF] + head + Array("1}".utf8),
+      head
+        + Array((String(repeating: "[", count: 70) + String(repeating: "]", count: 70) + "}").utf8),
+      head.flatMap { [$0, 0] as [UInt8] },
+      Array("  \r\n".utf8) + head, Array(head.prefix(20)),
+      Array("[".utf8) + head + Array("1}]".utf8),
+      Array("{".utf8), Array("[".utf8),
+    ]
+    for body in bodies {
+      let answer = HTTPReply(status: 200, headers: ["content-type": type], body: body)
+      let error = failed(try outcome().delivery(of: answer, now: 0))
+      #expect(error?.code == .malformedResult, "\(String(decoding: body, as: UTF8.self))")
+      #expect(error?.effect == .unknown)
+      #expect(error?.message.contains(Self.token) == false)
+    }
+  }
+
+  @Test("of what was cut nothing is taken, wherever the cut is")
+  func cut() throws {
+    let whole = Array((Self.failure + "1}").utf8)
+    for count in 1...whole.count {
+      var answer = HTTPReply(status: 200, headers: [:], body: Array(whole.prefix(count)))
+      answer.isCut = true
+      let error = failed(try outcome().delivery(of: answer, now: 0))
+      #expect(error?.code == .malformedResult, "\(count)")
+      #expect(error?.effect == .unknown)
+    }
+    var page = reply(200, "<html>a long page", "text/html")
+    page.isCut = true
+    #expect(failed(try outcome().delivery(of: page, now: 0)) == nil)
+  }
+
+  @Test("a refusal whose words cannot be read is a refusal all the same")
+  func unreadableRefusal() throws {
+    for body in ["{ no json", "\u{FEFF}{}", "", "["] {
+      let error = failed(try outcome().delivery(of: reply(422, body), now: 0))
+      #expect(error?.code == .malformedRequest)
+      #expect(error?.effect == Effect.none)
+    }
+  }
+
+  @Test(
+    "a document that is odd, of another request or too large is malformed, never a success",
     arguments: [
       #"{"protocol_version":3}"#,
       #"{"protocol_version":3,"state":"1.other","result":"success"}"#,
@@ -214,9 +270,6 @@ struct HTTPOutcomeTests {
     #expect(malformed.code == .malformedResult)
     #expect(malformed.effect == .unknown)
     #expect(!malformed.message.contains(Self.token))
-    var cut = reply(200, "{\"title\":")
-    cut.isCut = true
-    #expect(failed(try outcome().delivery(of: cut, now: 0))?.code == .malformedResult)
   }
 
   @Test("a refusal may say in a document what was wrong; a success with 4xx is none")

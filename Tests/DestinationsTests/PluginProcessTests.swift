@@ -249,6 +249,26 @@ struct PluginProcessTests {
     }
   }
 
+  @Test("whose result is larger than a result may be is malformed")
+  func largeResult() async throws {
+    try await run("large") { plugin, watched, _ in
+      _ = try await plugin.submit(try parameters("the-token"))
+      await watched.wait(for: "malformed")
+      #expect(watched.malformed.all == ["the-token malformed_result"])
+      #expect(watched.results.all.isEmpty)
+    }
+  }
+
+  @Test("that talks on fills no log, and its result counts")
+  func talkative() async throws {
+    try await run("talkative") { plugin, watched, surroundings in
+      _ = try await plugin.submit(try parameters())
+      await watched.wait(for: "result")
+      let lines = surroundings.records.all.filter { $0.message == "The plugin says" }
+      #expect(lines.count > 10 && lines.count < 120, "\(lines.count)")
+    }
+  }
+
   @Test("that answers twice is heard twice: the ledger decides")
   func twice() async throws {
     try await run("twice") { plugin, watched, _ in

@@ -1,4 +1,3 @@
-import Destinations
 import Glibc
 import HandoffCore
 import HandoffProtocol
@@ -6,6 +5,8 @@ import HandoffTestSupport
 import LinuxSystem
 import Paths
 import Testing
+
+@testable import Destinations
 
 @Suite("A command")
 struct CommandSearchTests {
@@ -31,6 +32,48 @@ struct CommandSearchTests {
       #expect(found("") == nil)
       #expect(found("no-such-program") == nil)
     }
+  }
+}
+
+@Suite("A script's first line")
+struct ScriptStartTests {
+  @Test(
+    "tells what keeps the script from being started",
+    arguments: [
+      ("#!/bin/sh\nexit 0\n", nil), ("#! /usr/bin/env sh\n", nil), ("#!/bin/sh -e\n", nil),
+      ("no script", nil), ("", nil), ("#!/usr/bin/env -S sh -e\n", nil),
+      ("#!/bin/sh\r\nexit 0\r\n", "CR LF"), ("#!/no/such/python\n", "/no/such/python"),
+      ("#!/usr/bin/env no-such-program\n", "no-such-program"), ("#!python3\n", "python3"),
+      ("#!\n", "names no interpreter"),
+    ]
+  )
+  func faults(text: String, words: String?) async throws {
+    try await withTemporaryDirectory { root in
+      let path = root.appending("receiver")
+      try FileDescriptor.open(path, O_WRONLY | O_CREAT, mode: 0o755).write(Array(text.utf8))
+      let fault = ScriptStart(of: path, searchPath: CommandSearch.defaultPath)?.fault
+      #expect(fault?.contains(words ?? "") == (words == nil ? nil : true), "\(fault ?? "none")")
+    }
+  }
+}
+
+@Suite("The log's allowance")
+struct LogAllowanceTests {
+  @Test("takes some lines at once, then a steady few, and counts what it leaves out")
+  func flood() {
+    let allowance = LogAllowance()
+    let start = ContinuousClock.now
+    let first = (0..<1000).compactMap { _ in allowance.take(1000, now: start) }
+    #expect(first.count == 54)
+    #expect(first.allSatisfy { $0 == 0 })
+    #expect(allowance.take(1000, now: start + .milliseconds(100)) == nil)
+    #expect(allowance.take(1000, now: start + .seconds(2)) == 947)
+    var taken = 0
+    for moment in 0..<10_000 {
+      let now = start + .seconds(2) + .milliseconds(moment)
+      if allowance.take(1000, now: now) != nil { taken += 1 }
+    }
+    #expect((16...20).contains(taken), "\(taken)")
   }
 }
 

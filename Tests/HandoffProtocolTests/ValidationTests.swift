@@ -63,7 +63,9 @@ struct ValidationTests {
     both.expiresInMilliseconds = 1000
     var never = good
     never.expiresInMilliseconds = 0
-    for document in [none, twice, emptyKey, longKey, both, never] {
+    var endless = good
+    endless.expiresInMilliseconds = .max
+    for document in [none, twice, emptyKey, longKey, both, never, endless] {
       #expect(document.violation(now: Self.now)?.code == .malformedRequest)
     }
     var late = good

@@ -56,6 +56,30 @@ struct AttemptTests {
     }
   }
 
+  @Test("After an answer that broke the protocol no failure brings another attempt")
+  func heldAsMalformed() async throws {
+    try await LedgerFixture.with { fixture in
+      let claimed = try await fixture.submitted(1)
+      let id = claimed.handoff.id
+      let odd = ResultError(.malformedResult, "no JSON", effect: .unknown)
+      _ = try await fixture.ledger.recordBrokerFailure(id, odd, side: .receiver)
+      #expect(try await fixture.handoff(id).status == .outcomeUnknown)
+      for error in [ResultError.busy, .crashed, ResultError(.quota, "full", effect: .none)] {
+        #expect(try await fixture.answer(claimed, .failure(error)).name == "late")
+        _ = try await fixture.ledger.recordBrokerFailure(id, .crashed)
+        #expect(
+          try await fixture.ledger.recordKnowledge(id, .notReceived).status == .outcomeUnknown
+        )
+        #expect(try await fixture.handoff(id).error?.code == .malformedResult)
+      }
+      fixture.time.advance(.seconds(7200))
+      #expect(try await fixture.claim().isEmpty)
+      // What settles it counts.
+      #expect(try await fixture.answer(claimed, .success(output: [:])).name == "applied")
+      #expect(try await fixture.handoff(id).status == .succeeded)
+    }
+  }
+
   @Test("An expired handoff is adopted only where a success came late")
   func adoption() async throws {
     try await LedgerFixture.with { fixture in

@@ -142,6 +142,29 @@ struct ClockTests {
     }
   }
 
+  @Test("86: an expiry moves where it is a duration, and stays where the sender gave a moment")
+  func expiries() async throws {
+    try await withTemporaryDirectory(inMemory: true) { directory in
+      let clocks = TwoClocks()
+      let fixture = try await clocks.open(directory)
+      for (number, isMoment) in [(1, true), (2, false)] {
+        var order = HandoffOrder(
+          destination: .archive,
+          localIdentifiers: [try await fixture.add(number).localIdentifier],
+          isAutomatic: false
+        )
+        order.expiresAt = clocks.now.advanced(by: .seconds(7200))
+        order.isExpiryMoment = isMoment
+        let id = try await fixture.ledger.create(order).handoff.id
+        clocks.set(by: .seconds(60))
+        _ = try await fixture.ledger.expireDue()
+        let expiry = try await fixture.handoff(id).expiresAt
+        #expect(expiry == order.expiresAt?.advanced(by: isMoment ? .zero : .seconds(60)))
+      }
+      try await fixture.ledger.close()
+    }
+  }
+
   @Test("86: an endless deadline stays endless, and small differences are none")
   func limits() async throws {
     try await withTemporaryDirectory(inMemory: true) { directory in

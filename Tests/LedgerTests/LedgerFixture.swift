@@ -181,6 +181,8 @@ extension Consumption {
     case .unknownState: "unknownState"
     case .wrongDestination: "wrongDestination"
     case .late: "late"
+    case .malformed: "malformed"
+    case .pastAttempt: "pastAttempt"
     }
   }
 }

@@ -33,9 +33,12 @@ def nested(depth):
     return "[" * depth + "]" * depth
 
 
-# What is wrong with one line of JSON, by name: a text with the token in it.
+# What is wrong with a failure, by name: a text with the token in it.
 def bad_line(state):
-    head = '{"protocol_version":3,"state":"%s","result":"success","output":' % state
+    head = (
+        '{"protocol_version":3,"state":"%s","result":"failure","error":{"code":"receiver_failed",'
+        '"message":"not done","effect":"none"},"output":' % state
+    )
     return {
         "long_line": lambda: (head + '{"x":"' + "x" * (16 << 20) + '"}}').encode(),
         "deep": lambda: (head + '{"x":' + nested(100_000) + "}}").encode(),
@@ -44,10 +47,14 @@ def bad_line(state):
         "wide": lambda: (head.replace(":3,", ":99999999999999999999,") + "{}}").encode(),
         "not_a_number": lambda: (head + '{"x":NaN}}').encode(),
         "twice_state": lambda: (head + '{},"state":"%s"}' % state).encode(),
-        "twice_result": lambda: (head + '{},"result":"failure"}').encode(),
+        "twice_result": lambda: (head + '{},"result":"success"}').encode(),
         "mark": lambda: b"\xef\xbb\xbf" + (head + "{}}").encode(),
         "surrogate": lambda: (head + '{"x":"\\ud800"}}').encode(),
         "zero": lambda: (head + '{"x":"\0"}}').encode(),
+        "deeper": lambda: (head + '{"x":' + nested(70) + "}}").encode(),
+        "latin": lambda: (head + '{"x":"\u00e9"}}').encode("latin-1"),
+        "half": lambda: head[:60].encode(),
+        "pretty": lambda: json.dumps(json.loads(head + "{}}"), indent=1).encode(),
         "wide_text": lambda: (head + "{}}").encode("utf-16"),
         "invalid": lambda: (head + '{"x":"').encode() + b'\xff\xfe\x80"}}',
     }.get(misdeed)
@@ -64,7 +71,8 @@ def run_exec():
             os.write(1, line() + b"\n") if misdeed != "long_line" else flood_bytes(line() + b"\n")
         except BrokenPipeError:
             pass
-        sys.exit(3)
+        # The exit code says that all is well: only the broken line says that it is not.
+        sys.exit(0)
     if misdeed == "flood":
         flood(2, 5_000_000)
         os.write(1, b" " * 100_000 + b"\n")

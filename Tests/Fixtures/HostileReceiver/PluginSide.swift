@@ -99,6 +99,19 @@ struct PluginSide {
       try accept(id)
       say(String(repeating: "noise \(request.state)\n", count: 100_000), to: 2)
       try result(request.state, [:])
+    case "large":
+      try accept(id)
+      try result(request.state, ["text": String(repeating: "x", count: 20_000)])
+    case "talkative":
+      try accept(id)
+      for number in 1...600 {
+        let words = String(repeating: "x", count: 1000)
+        try send(
+          "{\"jsonrpc\":\"2.0\",\"method\":\"log\",\"params\":{\"level\":\"warning\","
+            + "\"message\":\"\(number) \(words)\"}}"
+        )
+      }
+      try result(request.state, [:])
     case "grandchild":
       try accept(id)
       try result(request.state, ["pid": "\(leaveGrandchild())"])
