@@ -88,8 +88,9 @@ package struct HTTPReceiver: Sendable {
     if Task.isCancelled {
       throw ResultError(.interrupted, "the broker is stopping", effect: .none, retry: .later)
     }
-    let redaction = TokenRedaction(capacity: 1)
+    let redaction = TokenRedaction(capacity: 2)
     redaction.add(request.state)
+    if let grant = Grant(grant) { redaction.add(grant) }
     let outcome = HTTPOutcome(
       answer: settings.answer,
       isIdempotent: settings.retry.repeatsUnknown,

@@ -1,4 +1,5 @@
-import HandoffProtocol
+package import HandoffCore
+package import HandoffProtocol
 
 /// Documents of receivers lose the tokens before they are read, so that none reaches the ledger or the
 /// log inside a message, a remedy or an output, nor inside the error about a malformed document.
@@ -24,6 +25,24 @@ extension TokenRedaction {
     let own = TokenRedaction(capacity: 1)
     own.add(token)
     return own.redacted(rest, keeping: "state") { $0 }
+  }
+
+  /// A result that was read already, whoever brought it: its own token is replaced in all that is kept and
+  /// shown of it, and so is the grant that its receiver was given.
+  package static func redactedResult(
+    _ result: HandoffResult,
+    grant: Grant? = nil
+  ) -> HandoffResult {
+    let own = TokenRedaction(capacity: 2)
+    if result.state.revealed.utf8.count >= shortestToken { own.add(result.state) }
+    if let grant { own.add(grant) }
+    var result = result
+    switch result.outcome {
+    case .success(let output): result.outcome = .success(output: own.redacted(output))
+    case .cancelled(let error): result.outcome = .cancelled(error.map { own.redacted($0) })
+    case .failure(let error): result.outcome = .failure(own.redacted(error))
+    }
+    return result
   }
 
   /// An answer to `probe`: the result within stays one.

@@ -45,6 +45,7 @@ final class Exchange: @unchecked Sendable {
   func begin(method: String) -> MHD_Result {
     let head = HTTPRequestHead(method: method, target: target, headers: headers())
     self.head = head
+    server.connections.expectBody(connection, length: head.contentLength ?? 0)
     guard !server.isStopping else { return .NO }
     switch server.route(head) {
     case .answer(let answer): return send(answer)
@@ -56,6 +57,11 @@ final class Exchange: @unchecked Sendable {
       phase = .form(form, reader)
     }
     return .YES
+  }
+
+  /// The request is over; the connection may bring another.
+  func completed() {
+    server.connections.expectHead(connection)
   }
 
   /// A piece of the body is there.
@@ -86,6 +92,7 @@ final class Exchange: @unchecked Sendable {
       let request = HTTPRequest(head: head, body: body)
       body = []
       phase = .suspended
+      server.connections.expect(connection, within: nil)
       // Before the work begins: it may end at once.
       MHD_suspend_connection(connection)
       guard server.begin(self, { await work(request) }) else {
@@ -95,6 +102,7 @@ final class Exchange: @unchecked Sendable {
       return .YES
     case .form(let form, let reader):
       reader.finish()
+      server.connections.expect(connection, within: nil)
       return send(form.answer())
     case .failed(let answer), .answered(let answer): return send(answer)
     // MHD asks again after a resumption that was not ours, which there is none of.
@@ -113,6 +121,12 @@ final class Exchange: @unchecked Sendable {
     phase = .ended
     guard case .response(let response) = answer, let queued = QueuedResponse(response) else {
       return .NO
+    }
+    // A file may take its time as long as something of it moves; a short answer is taken or not.
+    if case .file = response.body {
+      server.connections.expect(connection, within: nil)
+    } else {
+      server.connections.expectBody(connection)
     }
     return queued.queue(on: connection, status: response.status)
   }

@@ -18,12 +18,29 @@ package final class HTTPServer: Sendable {
     package var idle: Duration
     /// Bytes of a request's line and header fields; more is answered 431 or 414.
     package var head: Int
+    /// A head that is not whole after so long ends its connection, however steadily it comes.
+    package var headTime: Duration
+    /// The same for a body, with a second more for each 64 KiB of its declared length.
+    package var bodyTime: Duration
 
-    package init(connections: Int = 512, idle: Duration = .seconds(15), head: Int = 16_384) {
+    package init(
+      connections: Int = 512,
+      idle: Duration = .seconds(15),
+      head: Int = 16_384,
+      headTime: Duration = .seconds(15),
+      bodyTime: Duration = .seconds(60)
+    ) {
       self.connections = connections
       self.idle = idle
       self.head = head
+      self.headTime = headTime
+      self.bodyTime = bodyTime
     }
+
+    /// From so many connections on, a new one takes the place of the one that has been sending longest.
+    var room: Int { max(1, connections * 3 / 4) }
+    /// The same for the connections of one address.
+    var share: Int { max(1, connections / 4) }
   }
 
   private struct Daemon: @unchecked Sendable {
@@ -52,7 +69,11 @@ package final class HTTPServer: Sendable {
     tooLarge: @escaping @Sendable () -> HTTPResponse = { HTTPResponse(413) },
     route: @escaping @Sendable (HTTPRequestHead) -> HTTPRoute
   ) throws(SystemError) {
-    let core = ServerCore(route: route, tooLarge: tooLarge)
+    let core = ServerCore(
+      route: route,
+      tooLarge: tooLarge,
+      connections: ConnectionTable(limits)
+    )
     var bounds = handoff_mhd_limits(
       connections: UInt32(limits.connections),
       idle: UInt32(max(1, limits.idle.components.seconds)),
@@ -63,6 +84,7 @@ package final class HTTPServer: Sendable {
       listener.rawValue,
       ServerCore.handle,
       ServerCore.completed,
+      ServerCore.connected,
       ServerCore.target,
       Unmanaged.passUnretained(core).toOpaque(),
       &bounds

@@ -14,16 +14,19 @@ final class ServerCore: Sendable {
 
   let route: @Sendable (HTTPRequestHead) -> HTTPRoute
   let tooLarge: @Sendable () -> HTTPResponse
+  let connections: ConnectionTable
   /// Requests that are not over.
   let live = Atomic(0)
   private let state = Mutex(State())
 
   init(
     route: @escaping @Sendable (HTTPRequestHead) -> HTTPRoute,
-    tooLarge: @escaping @Sendable () -> HTTPResponse
+    tooLarge: @escaping @Sendable () -> HTTPResponse,
+    connections: ConnectionTable
   ) {
     self.route = route
     self.tooLarge = tooLarge
+    self.connections = connections
   }
 
   var isStopping: Bool { state.withLock(\.isStopping) }
@@ -89,7 +92,20 @@ final class ServerCore: Sendable {
   /// MHD_RequestCompletedCallback: also for a client that went away.
   static let completed: MHD_RequestCompletedCallback = { _, _, slot, _ in
     guard let pointer = slot?.pointee else { return }
-    Unmanaged<Exchange>.fromOpaque(pointer).release()
+    let exchange = Unmanaged<Exchange>.fromOpaque(pointer)
+    exchange.takeUnretainedValue().completed()
+    exchange.release()
     slot?.pointee = nil
+  }
+
+  /// MHD_NotifyConnectionCallback: before a connection's first byte is read, and before its socket is closed.
+  static let connected: MHD_NotifyConnectionCallback = { context, connection, _, code in
+    guard let context, let connection else { return }
+    let core = Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue()
+    if handoff_mhd_has_started(code) != 0 {
+      core.connections.opened(connection)
+    } else {
+      core.connections.closed(connection)
+    }
   }
 }

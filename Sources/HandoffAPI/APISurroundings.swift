@@ -8,10 +8,11 @@ package import Webhooks
 package struct APISurroundings: Sendable {
   /// The secrets of each destination whose receiver sends results here.
   package var secrets: [DestinationName: [WebhookSecret]]
-  /// Takes a result from a destination into the ledger.
+  /// Takes a result into the ledger from one of the destinations whose secret has signed it, of which
+  /// there is at least one.
   ///
   /// Throws a `ResultError` where it is refused; after any other error it may be sent again.
-  package var takeResult: @Sendable (HandoffResult, DestinationName) async throws -> Void
+  package var takeResult: @Sendable (HandoffResult, [DestinationName]) async throws -> Void
   /// Opens an asset for whoever holds a grant, asking the ledger at this moment.
   ///
   /// Throws a `ResultError` where it is not to be had; after any other error it may be asked again.
@@ -20,7 +21,7 @@ package struct APISurroundings: Sendable {
 
   package init(
     secrets: [DestinationName: [WebhookSecret]],
-    takeResult: @escaping @Sendable (HandoffResult, DestinationName) async throws -> Void,
+    takeResult: @escaping @Sendable (HandoffResult, [DestinationName]) async throws -> Void,
     openAsset: @escaping @Sendable (Grant, _ uuid: String) async throws -> ReadableAsset,
     now: @escaping @Sendable () -> Timestamp
   ) {

@@ -12,7 +12,7 @@ struct ResultDoor: Sendable {
   private static let recovery = 5
 
   func take(_ request: HTTPRequest) async throws(Problem) -> HTTPResponse {
-    let destination = try sender(of: request)
+    let signers = try signers(of: request)
     let result: HandoffResult
     do {
       result = try WireCoder.decode(
@@ -24,14 +24,14 @@ struct ResultDoor: Sendable {
       throw Problem(400, .malformedResult, (error as? ProtocolError)?.message ?? "no result")
     }
     do {
-      try await surroundings.takeResult(result, destination)
+      try await surroundings.takeResult(result, signers)
     } catch let error as ResultError {
       throw Problem(error)
     } catch {
       // Not recorded: the receiver keeps it and sends it again.
       logger.error(
         "A result could not be recorded",
-        [.destination: destination.text, .error: "\(error)"]
+        [.destination: signers.map(\.text).joined(separator: ", "), .error: "\(error)"]
       )
       throw Problem(
         503,
@@ -47,15 +47,21 @@ struct ResultDoor: Sendable {
     )
   }
 
-  /// The destination one of whose secrets has signed the request; names sort the order of trying only.
-  private func sender(of request: HTTPRequest) throws(Problem) -> DestinationName {
+  /// The destinations one of whose secrets has signed the request: several may share one, and then the
+  /// token says whose result it is.
+  private func signers(of request: HTTPRequest) throws(Problem) -> [DestinationName] {
     do throws(WebhookError) {
       let webhook = try ReceivedWebhook(body: request.body) { request.head.headers[$0] }
       try webhook.checkAge(now: surroundings.now())
+      var signers: [DestinationName] = []
       for (name, secrets) in surroundings.secrets {
-        for secret in secrets where try webhook.isSigned(with: secret) { return name }
+        for secret in secrets where try webhook.isSigned(with: secret) {
+          signers.append(name)
+          break
+        }
       }
-      throw .noSignatureFits
+      guard !signers.isEmpty else { throw .noSignatureFits }
+      return signers.sorted()
     } catch {
       throw Self.problem(error)
     }

@@ -9,8 +9,18 @@ extension BrokerSettings {
     if let text = reader.text("listen") { listen = ListenAddress(text, of: reader) }
     tokenFile = reader.optionalPath("token_file")
     publicURL = reader.optionalText("public_url")
-    if let publicURL, let fault = WebAddress.fault(publicURL) { reader.report("public_url", fault) }
+    if let publicURL,
+      let fault = WebAddress.fault(publicURL) ?? WebAddress.addition(to: publicURL, ["?", "#"])
+    {
+      reader.report("public_url", fault)
+    }
     reader.read("allowed_hosts", into: &allowedHosts)
+    for (index, host) in allowedHosts.enumerated() where !WebAddress.isHost(host) {
+      reader.context.report(
+        "\(reader.name("allowed_hosts")): \(host.quoted) is no host name alone",
+        at: "\(reader.name("allowed_hosts"))[\(index)]"
+      )
+    }
     group = reader.optionalText("group")
     alert = reader.callbackID("alert")
     reader.finish()

@@ -92,7 +92,7 @@ struct ConfigurationDraft {
     where destination.transport == .http && destination.answer == .callback {
       let path = "destination.\(destination.name).answer"
       context.report(
-        "\(path): \"callback\" needs [broker] listen, which is empty; \"status\" does not",
+        "\(path): \"callback\" needs [broker] listen, which is empty: nothing can be sent back",
         at: path
       )
     }

@@ -61,7 +61,9 @@ extension DestinationSettings {
       if !reader.has("command") { reader.report("command", "missing: which program serves it?") }
     case .http:
       if url == nil { reader.report("url", "missing: where do requests go?") }
-      if let url, let fault = WebAddress.fault(url) { reader.report("url", fault) }
+      if let url, let fault = WebAddress.fault(url) ?? WebAddress.addition(to: url, ["#"]) {
+        reader.report("url", fault)
+      }
       if !reader.has("secret") { reader.report("secret", "missing: what signs the requests?") }
     case .url:
       if !reader.has("command") {

@@ -29,6 +29,24 @@ enum WebAddress {
     return authority.isEmpty && !schemes.isEmpty ? "no URL: it has no host" : nil
   }
 
+  /// What a URL ends with that has no meaning where it stands; nil if there is nothing of it.
+  static func addition(to text: String, _ marks: Set<Character>) -> String? {
+    guard let mark = text.first(where: { marks.contains($0) }) else { return nil }
+    return "a URL here has no \(mark == "#" ? "fragment" : "query") (\(mark))"
+  }
+
+  /// Whether this is what `Host` can hold before its port: a name or an address.
+  static func isHost(_ text: String) -> Bool {
+    if text.contains(":") {
+      // An address of IPv6 has two colons at least; one is that of a port.
+      let inner =
+        text.hasPrefix("[") && text.hasSuffix("]") ? text.dropFirst().dropLast() : text[...]
+      return inner.count { $0 == ":" } > 1
+        && inner.utf8.allSatisfy { $0.isLetterOrDigit || ".:".utf8.contains($0) }
+    }
+    return !text.isEmpty && text.utf8.allSatisfy { $0.isLetterOrDigit || ".-_".utf8.contains($0) }
+  }
+
   private static func isScheme(_ text: Substring) -> Bool {
     let allowed = text.utf8.allSatisfy { $0.isLetterOrDigit || "+-.".utf8.contains($0) }
     return allowed && text.first?.isLetter == true

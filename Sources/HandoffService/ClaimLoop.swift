@@ -13,9 +13,12 @@ struct ClaimLoop: Sendable {
   let stop: StopState
   let now: @Sendable () -> Timestamp
   let logger: Logger
+  /// Nothing is claimed while this is false; asked every now and then.
+  var isOpen: @Sendable () -> Bool = { true }
 
   /// A claim that is not submitted within this time is free again.
   static let lease: Duration = .seconds(60)
+  private static let closedWait: Duration = .seconds(1)
 
   /// Runs until the service drains, then waits for what was claimed.
   ///
@@ -45,6 +48,10 @@ struct ClaimLoop: Sendable {
         guard free > 0 else {
           // The end of what runs signals; until then the ledger has nothing to say.
           await signal.wait()
+          continue
+        }
+        guard isOpen() else {
+          await signal.wait(atMost: Self.closedWait)
           continue
         }
         let claimed: [ClaimedHandoff]

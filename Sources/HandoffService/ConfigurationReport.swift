@@ -86,12 +86,20 @@ package struct ConfigurationReport: Encodable, Sendable {
       for folder in destination.read + destination.write where try FileStatus.of(folder) == nil {
         warnings.append("\(name): \(folder.displayText) is not there; create it")
       }
+      if destination.transport == .http, configuration.broker.listen == nil {
+        warnings.append("\(name): its receiver can read no asset, as [broker] listen is empty")
+      }
       for variable in destination.env where environment[variable] == nil {
         warnings.append("\(name): the environment variable \(variable) is not set")
       }
     }
     let host = CallbackHost(programs: programs.folder, environment: environment)
     for callback in configuration.callbacks.values.sorted(by: { $0.id.text < $1.id.text }) {
+      if case .open = callback.action, callback.secret != nil {
+        warnings.append(
+          "callback \(callback.id): its secret is not used: an opened URL is not signed"
+        )
+      }
       switch callback.action {
       case .exec(let command) where host.program(of: command) == nil:
         let shown = BytePath(command.first ?? "").displayText

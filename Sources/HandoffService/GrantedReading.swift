@@ -6,7 +6,8 @@ import Ledger
 
 /// What whoever holds a grant may read at this moment.
 ///
-/// Each reading asks the ledger anew: a grant is worth something only while its handoff is in flight.
+/// Each reading asks the ledger anew: a grant is worth something only while its handoff is in flight,
+/// or nobody knows how it ended: its receiver may be at work still.
 struct GrantedReading: Sendable {
   let library: AssetLibrary
   let ledger: Ledger
@@ -22,7 +23,7 @@ struct GrantedReading: Sendable {
     guard var handoff = try await ledger.handoff(with: grant) else {
       throw ResultError(.auth, "the grant is not known", effect: .none)
     }
-    guard Self.isInFlight(handoff.status) else {
+    guard Self.mayBeAtWork(handoff.status) else {
       throw ResultError(.expired, "the handoff of this grant is not in flight", effect: .none)
     }
     guard let identifier = LocalIdentifier(uuid), handoff.localIdentifiers.contains(identifier)
@@ -76,10 +77,10 @@ struct GrantedReading: Sendable {
     }
   }
 
-  private static func isInFlight(_ status: HandoffStatus) -> Bool {
+  private static func mayBeAtWork(_ status: HandoffStatus) -> Bool {
     switch status {
-    case .submitted, .accepted, .needsUser: true
-    case .pending, .leased, .outcomeUnknown, .succeeded, .cancelled, .refused, .failed, .expired:
+    case .submitted, .accepted, .needsUser, .outcomeUnknown: true
+    case .pending, .leased, .succeeded, .cancelled, .refused, .failed, .expired:
       false
     }
   }

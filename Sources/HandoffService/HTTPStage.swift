@@ -28,6 +28,9 @@ struct HTTPStage: Sendable {
   func run() async {
     await recall()
     health.setContainment("none: it is a service of its own")
+    var claims = claims
+    let gate = APIGate(address: address, health: health)
+    claims.isOpen = { gate.isOpen }
     await claims.run(counting: health.inFlight) { claimed in await deliver(claimed) }
   }
 
@@ -106,7 +109,7 @@ struct HTTPStage: Sendable {
       health.set(.circuitOpen(stop.reason))
       return .init(.paused)
     }
-    // Where no API is asked for, the receiver gets along without.
+    // It went away since the claim. Where no API is asked for, the receiver gets along without.
     guard address.assets == nil, address.condition != .off else { return nil }
     return .init(.backoff, until: now().advanced(by: Self.apiWait))
   }
@@ -164,10 +167,13 @@ struct HTTPStage: Sendable {
     case .gone(let error): health.set(.circuitOpen(error.message))
     case .accepted: health.set(.up)
     case .result(let result):
-      if case .failure(let error) = result.outcome, error.code == .destinationUnavailable {
-        health.set(.down(error.message))
-      } else {
-        health.set(.up)
+      guard case .failure(let error) = result.outcome else { return health.set(.up) }
+      switch error.code {
+      // The broker itself cut it off: that says nothing of the receiver.
+      case .interrupted: break
+      case .destinationUnavailable, .receiverTimeout, .network: health.set(.down(error.message))
+      case .receiverFailed where error.effect == .unknown: health.set(.down(error.message))
+      default: health.set(.up)
       }
     }
   }

@@ -43,11 +43,8 @@ extension OpenedParts {
       hosts: APIAddress.hosts(configuration.broker),
       surroundings: APISurroundings(
         secrets: secrets,
-        takeResult: { result, destination in
-          guard let settings = settings[destination] else {
-            throw ResultError(.destinationUnknown, "it is not configured", effect: .none)
-          }
-          try await results.takeQuietly(result, from: settings)
+        takeResult: { result, signers in
+          try await results.takeSigned(result, from: signers.compactMap { settings[$0] })
         },
         openAsset: { grant, uuid in try await reading.open(grant, uuid: uuid) },
         now: SystemClock.now

@@ -36,16 +36,15 @@ struct RecoveryStage: Sendable {
   /// Whether an attempt that a former broker made may still have its end.
   ///
   /// A plugin is asked by `reconcile` once it runs, a `file` stage looks into its inbox, and an `http`
-  /// receiver may still send its result; that of a `url` handoff comes by itself once it was opened. An
+  /// receiver that has taken the request may still send its result; that of a `url` handoff comes by itself once it was opened. An
   /// `exec` receiver has nobody left to ask, and a destination that is no longer configured neither.
   private func canGoOn(_ handoff: Handoff) -> Bool {
     guard let settings = destinations[handoff.destination] else { return false }
     switch settings.transport {
     case .plugin, .file: return true
     case .http:
-      // A request that perhaps never left is sent again where that harms nothing.
-      let mayRepeat = settings.retry.repeatsUnknown && handoff.status == .submitted
-      return settings.answer == .callback && !mayRepeat
+      // A request that perhaps never left is waited for by nobody; a result that comes still counts.
+      return settings.answer == .callback && handoff.status != .submitted
     case .url: return handoff.status == .accepted
     case .exec: return false
     }

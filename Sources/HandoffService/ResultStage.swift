@@ -1,4 +1,5 @@
 import AssetLibrary
+import Destinations
 import HandoffCore
 import HandoffLog
 import HandoffProtocol
@@ -36,13 +37,41 @@ struct ResultStage: Sendable {
     attempt: Int? = nil
   ) async throws {
     let consumption = try await ledger.consume(
-      result,
+      TokenRedaction.redactedResult(result),
       from: settings.name,
       retry: settings.retry,
       jitter: Double.random(in: 0...1),
       attempt: attempt
     )
     _ = try await settle(consumption, foreign: "the state token belongs to another destination")
+  }
+
+  /// Takes a result that was signed with a secret that some destinations have: it is that of the handoff's
+  /// own destination, if this is among them.
+  ///
+  /// What it says is mended by its sender where it is of another version than its request: then nothing
+  /// has changed.
+  ///
+  /// - Throws: as ``take(_:from:)``, and `malformed_result`.
+  func takeSigned(_ result: HandoffResult, from signers: [DestinationSettings]) async throws {
+    let handoff = try await ledger.handoff(of: result.state)
+    let own = signers.first { $0.name == handoff?.destination }
+    guard let settings = own ?? signers.first else {
+      throw Self.refusal(.destinationUnknown, "it is not configured")
+    }
+    guard own != nil, let handoff else { return try await takeQuietly(result, from: settings) }
+    try await checkVersion(of: result)
+    // A receiver that quotes what it was sent may quote this too.
+    let grant = try await ledger.grant(of: handoff.id)
+    try await takeQuietly(TokenRedaction.redactedResult(result, grant: grant), from: settings)
+  }
+
+  /// - Throws: `malformed_result` for a result of another version than its request.
+  private func checkVersion(of result: HandoffResult) async throws {
+    guard let version = try await ledger.version(ofRequestWith: result.state),
+      let violation = result.violation(ofVersion: version)
+    else { return }
+    throw Self.refusal(violation.code, violation.message)
   }
 
   /// Takes a result that came by itself, for the handoffs of some destinations.
@@ -55,13 +84,9 @@ struct ResultStage: Sendable {
   ) async throws -> Handoff {
     let policies = Dictionary(destinations.map { ($0.name, $0.retry) }) { first, _ in first }
     return try await noting(nil) {
-      if let version = try await ledger.version(ofRequestWith: result.state),
-        let violation = result.violation(ofVersion: version)
-      {
-        throw Self.refusal(violation.code, violation.message)
-      }
+      try await checkVersion(of: result)
       let consumption = try await ledger.consumeUnverified(
-        result,
+        TokenRedaction.redactedResult(result),
         of: policies,
         jitter: Double.random(in: 0...1)
       )

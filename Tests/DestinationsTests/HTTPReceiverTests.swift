@@ -56,6 +56,18 @@ struct HTTPReceiverTests {
     return error
   }
 
+  @Test("neither the token nor the grant is in what is said of an answer")
+  func quoting() async throws {
+    let request = try document()
+    let body = "no: h7.grant, \(request.state.revealed)"
+    let server = try LoopbackServer { _ in
+      .reply(400, headers: [("Content-Type", "text/plain")], body: Array(body.utf8))
+    }
+    defer { server.stop() }
+    let error = try #require(failed(await deliver(try receiver(server.url), request)))
+    #expect(error.message == "HTTP 400: no: (grant), (state token)")
+  }
+
   @Test("the request comes signed, with its grant, and says where the assets are")
   func request() async throws {
     let server = try LoopbackServer { _ in .reply(200) }

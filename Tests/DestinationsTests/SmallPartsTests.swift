@@ -1,4 +1,5 @@
 import Glibc
+import HandoffCore
 import HandoffProtocol
 import HandoffTestSupport
 import LinuxSystem
@@ -118,5 +119,27 @@ struct TokenRedactionTests {
         == "(state token) first (state token),(state token)(state token) secon"
     )
     #expect(redaction.redacted("") == "")
+  }
+
+  @Test("a result loses its own token and its grant in every text that is kept of it")
+  func result() throws {
+    let token = "7.abcdefghijklmnopqrstuvwxyz0123456789"
+    let state = try #require(StateToken(token))
+    let grant = try #require(Grant("h7.abcdefghijklmnopqrstuvwxyz"))
+    let quoting = "I had \(token) and \(grant.revealed)"
+    let shown = "I had (state token) and (grant)"
+    func redacted(_ outcome: HandoffResult.Outcome) -> HandoffResult.Outcome {
+      let result = HandoffResult(state: state, outcome: outcome)
+      return TokenRedaction.redactedResult(result, grant: grant).outcome
+    }
+    let output: [String: JSONValue] = [token: .array([.string(quoting)])]
+    #expect(
+      redacted(.success(output: output))
+        == .success(output: ["(state token)": .array([.string(shown)])])
+    )
+    let error = ResultError(.quota, quoting, effect: .none, remedy: quoting)
+    let clean = ResultError(.quota, shown, effect: .none, remedy: shown)
+    #expect(redacted(.failure(error)) == .failure(clean))
+    #expect(redacted(.cancelled(error)) == .cancelled(clean))
   }
 }

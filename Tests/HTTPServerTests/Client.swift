@@ -4,7 +4,8 @@ import LinuxSystem
 
 /// A client that sends exactly what it is told to.
 struct Client: Sendable {
-  private static let thread = BlockingThread("test-client")
+  static let thread = BlockingThread("test-client")
+  private static let dripping = BlockingThread("test-drip")
 
   let socket: FileDescriptor
 
@@ -17,20 +18,41 @@ struct Client: Sendable {
   }
 
   /// Everything until the server ends the connection.
-  func rest() async throws -> String {
+  func rest(on thread: BlockingThread = thread) async throws -> String {
     let socket = socket
     return try await Task {
-      try await Self.thread.run {
+      try await thread.run {
         String(decoding: try socket.readAll(limit: 64 << 20), as: UTF8.self)
       }
     }.value
   }
 
   /// The whole answer to one request, after which the server ends the connection.
-  static func ask(_ port: UInt16, _ request: String) async throws -> String {
+  static func ask(
+    _ port: UInt16,
+    _ request: String,
+    on thread: BlockingThread = thread
+  ) async throws -> String {
     let client = try Client(port)
     try client.send(request)
-    return try await client.rest()
+    return try await client.rest(on: thread)
+  }
+
+  /// Sends a byte every 20 ms until the server ends the connection, at most so many.
+  ///
+  /// - Returns: whether it has ended it; it sends nothing before a request is whole.
+  func drip(atMost count: Int) async throws -> Bool {
+    let socket = socket
+    return try await Task {
+      try await Self.dripping.run {
+        for _ in 0..<count {
+          var answer = pollfd(fd: socket.rawValue, events: Int16(POLLIN), revents: 0)
+          if poll(&answer, 1, 20) > 0 { return true }
+          try UnixSocket.sendAll([UInt8(ascii: "x")], over: socket)
+        }
+        return false
+      }
+    }.value
   }
 }
 

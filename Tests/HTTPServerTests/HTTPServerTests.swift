@@ -100,6 +100,55 @@ struct HTTPServerTests {
     await server.stop()
   }
 
+  @Test(
+    "ends a head and a body that never come whole, however steadily they come",
+    .serialized,
+    arguments: [
+      "GET / HTTP/1.1\r\nX: ", "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1000\r\n\r\n",
+    ]
+  )
+  func dripping(beginning: String) async throws {
+    let limits = HTTPServer.Limits(headTime: .milliseconds(500), bodyTime: .milliseconds(500))
+    let (server, port) = try HTTPServer.onLoopback(limits: limits, Self.echo)
+    let client = try Client(port)
+    let start = ContinuousClock.now
+    try client.send(beginning)
+    // Each byte keeps the connection from being idle.
+    #expect(try await client.drip(atMost: 400))
+    #expect(start.duration(to: .now) >= .milliseconds(400))
+    _ = try await poll { server.live == 0 ? true : nil }
+    await server.stop()
+  }
+
+  @Test("a prompt request gets through while slow clients take all that they are given")
+  func slowClients() async throws {
+    let (server, port) = try HTTPServer.onLoopback(limits: .init(connections: 32), Self.echo)
+    // Others that wait would count.
+    let thread = BlockingThread("test-prompt")
+    var slow: [Client] = []
+    for number in 0..<100 {
+      let client = try Client(port)
+      // One that had to give way already is as good as any.
+      try? client.send(
+        number.isMultiple(of: 2)
+          ? "GET / HT" : "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1000\r\n\r\nabc"
+      )
+      slow.append(client)
+    }
+    for _ in 0..<5 {
+      let start = ContinuousClock.now
+      let answer = try await Client.ask(
+        port,
+        "POST / HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: 5\r\n\r\nhello",
+        on: thread
+      )
+      #expect(answer.hasPrefix("HTTP/1.1 200 "))
+      #expect(start.duration(to: .now) < .seconds(1))
+    }
+    withExtendedLifetime(slow) {}
+    await server.stop()
+  }
+
   @Test("forgets a client that went away, before and during the answer")
   func goneClients() async throws {
     let gate = Gate()

@@ -68,10 +68,10 @@ struct APIServerTests {
 
   @Test("asks for a result again that could not be recorded")
   func ledgerTrouble() async throws {
-    let taken = Mutex<[DestinationName]>([])
-    let take: Take = { _, destination in
+    let taken = Mutex<[[DestinationName]]>([])
+    let take: Take = { _, signers in
       let isFirst = taken.withLock { taken in
-        taken.append(destination)
+        taken.append(signers)
         return taken.count == 1
       }
       if isFirst { throw SystemError(ENOSPC, "write") }
@@ -83,7 +83,7 @@ struct APIServerTests {
       let again = try await ask("POST", "/v3/results", try Self.signed(Self.result), Self.result)
       #expect(again.status == 200)
     }
-    #expect(taken.withLock { $0 } == [try #require(DestinationName("hook"))].repeated(2))
+    #expect(taken.withLock { $0 } == [try Self.signers, try Self.signers])
   }
 
   @Test(
@@ -132,26 +132,22 @@ struct APIServerTests {
 
   // MARK: Serving
 
-  private typealias Take = @Sendable (HandoffResult, DestinationName) async throws -> Void
+  private typealias Take = @Sendable (HandoffResult, [DestinationName]) async throws -> Void
   private typealias Open = @Sendable (Grant, String) async throws -> ReadableAsset
   private typealias Ask =
     @Sendable (String, String, [(name: String, value: String)], [UInt8]) async throws -> HTTPReply
 
   private func serving(
-    takeResult: @escaping @Sendable (HandoffResult, DestinationName) async throws -> Void = {
-      _,
-      _ in
-    },
+    takeResult: @escaping Take = { _, _ in },
     openAsset: @escaping Open = { _, _ in
       throw ResultError(.assetMissing, "there is none", effect: .none)
     },
     _ body: (Ask) async throws -> Void
   ) async throws {
-    let hook = try #require(DestinationName("hook"))
     let server = APIServer(
       hosts: ["handoff.example.net"],
       surroundings: APISurroundings(
-        secrets: [hook: [try WebhookSecret(Self.secret)]],
+        secrets: try Self.secrets,
         takeResult: takeResult,
         openAsset: openAsset,
         now: { Self.moment }
@@ -176,6 +172,20 @@ struct APIServerTests {
     try await serving.value
   }
 
+  /// Two destinations with one secret, and one with another.
+  private static var secrets: [DestinationName: [WebhookSecret]] {
+    get throws {
+      let other = try #require(DestinationName("other"))
+      let own = [try WebhookSecret(secret)]
+      return [
+        try signers[0]: own, try signers[1]: own,
+        other: [try WebhookSecret("the secret of somebody else")],
+      ]
+    }
+  }
+  private static var signers: [DestinationName] {
+    get throws { try ["hook", "twin"].map { try #require(DestinationName($0)) } }
+  }
   private static let moment = Timestamp(milliseconds: 1_800_000_000_000)
   private static let result = Array(
     #"{"protocol_version":3,"state":"1.abc","result":"success"}"#.utf8
@@ -183,11 +193,5 @@ struct APIServerTests {
 
   private static func signed(_ body: [UInt8]) throws -> [(name: String, value: String)] {
     try WebhookSigner([WebhookSecret(secret)]).headers(id: "m1", at: moment, body: body)
-  }
-}
-
-extension Array {
-  fileprivate func repeated(_ count: Int) -> [Element] {
-    (0..<count).flatMap { _ in self }
   }
 }

@@ -78,6 +78,22 @@ struct ConfigurationProblemTests {
       "broker.public_url: a URL here holds no user name or password"
     ),
     (
+      "[broker]\npublic_url = 'https://h/?a=b'",
+      "broker.public_url: a URL here has no query (?)"
+    ),
+    (
+      "[broker]\nallowed_hosts = ['h.example', '[::1]', 'https://h']",
+      "broker.allowed_hosts: \"https://h\" is no host name alone"
+    ),
+    (
+      "[broker]\nallowed_hosts = ['h h']",
+      "broker.allowed_hosts: \"h h\" is no host name alone"
+    ),
+    (
+      "[destination.a]\ntransport = 'http'\nurl = 'https://h/#x'\nsecret = { env = 'A' }",
+      "destination.a.url: a URL here has no fragment (#)"
+    ),
+    (
       "[broker]\nallowed_hosts = 'x'",
       "broker.allowed_hosts: a list of texts is expected, not a text"
     ),

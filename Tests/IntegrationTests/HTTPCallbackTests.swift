@@ -86,6 +86,82 @@ struct HTTPCallbackTests {
     }
   }
 
+  @Test("two destinations may share a secret: the token says whose result it is")
+  func sharedSecret() async throws {
+    let twin = """
+      [destination.twin]
+      transport = "http"
+      url = "http://127.0.0.1:9/never"
+      answer = "callback"
+      secret = { env = "HOOK_SECRET" }
+      [destination.triplet]
+      transport = "http"
+      url = "http://127.0.0.1:9/never"
+      answer = "callback"
+      secret = { env = "HOOK_SECRET" }
+      """
+    try await run(others: twin) { scene in
+      try await scene.send()
+      try await scene.wait(for: "accepted")
+      let delivery = try await scene.receiver.first()
+      #expect(try await scene.receiver.succeed(delivery, at: scene.broker).status == 200)
+      try await scene.wait(for: "succeeded")
+    }
+  }
+
+  @Test("a result that quotes its token and its grant shows neither to anybody")
+  func quoting() async throws {
+    try await run { scene in
+      try await scene.send()
+      try await scene.wait(for: "accepted")
+      let delivery = try await scene.receiver.first()
+      let token = delivery.request.state.revealed
+      let grant = try #require(delivery.grant)
+      let text = "I had \(token), \(grant)"
+      let error = ResultError(.quota, text, effect: .none, retry: .never, remedy: text)
+      let result = HandoffResult(state: delivery.request.state, outcome: .failure(error))
+      let answer = try await scene.receiver.bring(try WireCoder.encode(result), to: scene.broker)
+      #expect(answer.status == 200)
+      let handoffs = try await scene.broker.wait("handoffs") { handoffs in
+        handoffs.elements.first?["error"] != nil
+      }
+      let shown = handoffs.elements.first?["error"]
+      #expect(shown?["message"]?.text == "I had (state token), (grant)")
+      let all = String(decoding: try WireCoder.encode(handoffs), as: UTF8.self)
+      #expect(!all.contains(token))
+      #expect(!all.contains(grant))
+    }
+  }
+
+  @Test("a result of another version than its request is malformed, and changes nothing")
+  func otherVersion() async throws {
+    try await run { scene in
+      try await scene.send()
+      try await scene.wait(for: "accepted")
+      let delivery = try await scene.receiver.first()
+      let state = delivery.request.state
+      let old = HandoffResult(state: state, outcome: .success(output: [:]), version: 1)
+      let answer = try await scene.receiver.bring(try WireCoder.encode(old), to: scene.broker)
+      #expect((answer.status, answer.code) == (400, "malformed_result"))
+      try await scene.wait(for: "accepted")
+      #expect(try await scene.receiver.succeed(delivery, at: scene.broker).status == 200)
+    }
+  }
+
+  @Test("a request that perhaps never left is an unknown outcome, and its result still counts")
+  func killedBeforeAcceptance() async throws {
+    try await HTTPScene.run(answer: "callback", behaviour: HookReceiver.answering(.silence)) {
+      scene in
+      try await scene.send()
+      let delivery = try await scene.receiver.first()
+      try await scene.restart(SIGKILL)
+      try await scene.wait(for: "outcome_unknown")
+      #expect(try await scene.receiver.succeed(delivery, at: scene.broker).status == 200)
+      try await scene.wait(for: "succeeded")
+      #expect(try scene.receiver.deliveries.count == 1)
+    }
+  }
+
   @Test("a result that comes after the end is kept as late, and the grant has ended with it")
   func late() async throws {
     try await run(more: "idle = \"1s\"\nceiling = \"1s\"") { scene in
@@ -239,8 +315,10 @@ struct HTTPCallbackTests {
   @Test("an address that is in use does not stop the broker, and is said")
   func addressInUse() async throws {
     let (taken, port) = try TCPSocket.listen(host: "127.0.0.1", port: 0)
+    let receiver = try HookReceiver { _ in .reply(200) }
+    defer { receiver.stop() }
     let configuration = HTTPScene.configuration(
-      "http://127.0.0.1:9/never",
+      receiver.url,
       answer: "status",
       listen: "127.0.0.1:\(port)"
     )
@@ -253,9 +331,22 @@ struct HTTPCallbackTests {
       try await broker.start()
       let status = try await broker.json("status")
       #expect(status["api"]?["error"]?.text?.contains("in use") == true)
+      // What waits for it says so, and is not an attempt.
+      let down = try await broker.wait("status") { status in
+        status["destinations"]?.elements.first?["detail"]?.text?.contains("in use") == true
+      }
+      #expect(down["destinations"]?.elements.first?["status"]?.text == "down")
+      let scene = HTTPScene(scene: Scene(broker: broker), receiver: receiver)
+      try await scene.send()
+      try await scene.wait(for: "pending")
       try taken.close()
       let served = try await broker.wait("status") { $0["api"]?["address"]?.text != nil }
       #expect(served["api"]?["address"]?.text == "127.0.0.1:\(port)")
+      let handoff = try await scene.wait(for: "succeeded")
+      #expect(handoff["attempts"] == .integer(1))
+      _ = try await broker.wait("status") { status in
+        status["destinations"]?.elements.first?["status"]?.text == "up"
+      }
       await broker.end(SIGTERM)
     }
   }

@@ -1,4 +1,5 @@
 import Glibc
+import HTTPClient
 import HandoffProtocol
 import HandoffTestSupport
 import LinuxSystem
@@ -91,6 +92,11 @@ struct HTTPStatusTests {
       try await scene.send()
       let handoff = try await scene.wait(for: "outcome_unknown")
       #expect(handoff["error"]?["effect"]?.text == "unknown")
+      let status = try await scene.broker.json("status")
+      #expect(status["destinations"]?.elements.first?["status"]?.text == "down")
+      // It may be at work still.
+      let delivery = try await scene.receiver.first()
+      #expect(try await scene.receiver.read(delivery).status == 200)
       // A second one to another effect shows that time has passed and nothing was sent twice.
       try await scene.send(2)
       _ = try await scene.broker.wait("handoffs") { handoffs in
