@@ -112,6 +112,9 @@ struct ExecOutcome: Sendable {
 
   // MARK: Failures
 
+  /// The broker ended it, and it said nothing of its own.
+  static let ended = ResultError(.interrupted, "the broker ended it", effect: .unknown)
+
   private func error(_ interruption: Interruption) -> ResultError {
     switch interruption {
     case .idle(let time):
@@ -131,7 +134,7 @@ struct ExecOutcome: Sendable {
         effect: .unknown
       )
     case .cancelled:
-      ResultError(.interrupted, "the broker ended it", effect: .unknown)
+      Self.ended
     }
   }
 

@@ -20,6 +20,12 @@ package struct ExecReceiver: Sendable {
   /// How the receiver is contained, for people.
   package var containment: String { launch.containment }
 
+  /// Whether an error of ``deliver(_:assets:)`` is that its task was cancelled, and no word of the
+  /// receiver.
+  package func wasEnded(_ error: ResultError) -> Bool {
+    error.code == ExecOutcome.ended.code && error.message == ExecOutcome.ended.message
+  }
+
   /// Runs the receiver on one request and says how it ended; never throws, for every end is a result.
   ///
   /// The assets are the granted paths in the order of the request's identifiers. Cancelling the task

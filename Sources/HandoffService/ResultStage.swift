@@ -119,14 +119,16 @@ struct ResultStage: Sendable {
     _ id: Handoff.ID,
     _ error: ResultError,
     side: Handoff.Side,
-    retry: RetryPolicy?
+    retry: RetryPolicy?,
+    endsWish: Bool = false
   ) async throws {
     let consumption = try await ledger.recordBrokerFailure(
       id,
       error,
       side: side,
       retry: retry,
-      jitter: Double.random(in: 0...1)
+      jitter: Double.random(in: 0...1),
+      endsWish: endsWish
     )
     switch consumption {
     case .applied(let handoff), .retried(let handoff, _): await follow(handoff)

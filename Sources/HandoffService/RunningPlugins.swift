@@ -5,8 +5,8 @@ import Synchronization
 
 /// The plugins that run now, for whoever wants to know what became of one handoff.
 final class RunningPlugins: Sendable {
-  /// Asks the plugin, and records what it says.
-  typealias Question = @Sendable (ClaimedHandoff) async -> Void
+  /// Asks the plugin, records what it says, and returns it; nil where it did not answer.
+  typealias Question = @Sendable (ClaimedHandoff) async -> HandoffKnowledge.Standing?
 
   private let questions = Mutex<[DestinationName: Question]>([:])
 
@@ -18,9 +18,16 @@ final class RunningPlugins: Sendable {
     questions.withLock { $0[destination] = nil }
   }
 
+  /// Whether a destination's plugin can be asked now.
+  func runs(_ destination: DestinationName) -> Bool {
+    questions.withLock { $0[destination] != nil }
+  }
+
   /// Asks about a handoff, if its destination's plugin runs.
-  func ask(about claimed: ClaimedHandoff) async {
+  ///
+  /// - Returns: what it said; nil where it does not run or did not answer.
+  func ask(about claimed: ClaimedHandoff) async -> HandoffKnowledge.Standing? {
     let question = questions.withLock { $0[claimed.handoff.destination] }
-    await question?(claimed)
+    return await question?(claimed)
   }
 }

@@ -73,6 +73,7 @@ extension Ledger {
   ///   - side: whose check or failure it was.
   ///   - retry: nil for a failure after which no attempt is made.
   ///   - jitter: 0 to 1; see ``RetryPolicy``.
+  ///   - endsWish: a wish to cancel has been carried out, though nobody knows what was left behind.
   /// - Returns: ``Consumption/alreadyConsumed`` where the handoff had ended before.
   /// - Throws: ``LedgerError/illegal(_:_:)`` for an effect that cannot be: before the submission
   ///   nothing can have happened.
@@ -81,12 +82,14 @@ extension Ledger {
     _ error: ResultError,
     side: Handoff.Side = .broker,
     retry: RetryPolicy? = nil,
-    jitter: Double = 0
+    jitter: Double = 0,
+    endsWish: Bool = false
   ) async throws -> Consumption {
     let terms = RetryTerms(policy: retry, jitter: jitter)
     return try await write { transaction in
       var row = try transaction.row(id)
       if row.status.isFinal { return StoredConsumption.alreadyConsumed }
+      if endsWish { row.cancelRequestedAt = nil }
       return try transaction.fail(&row, error, side, terms, isAnswer: false)
     }.decoded(output: nil)
   }
