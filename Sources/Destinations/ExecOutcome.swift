@@ -119,6 +119,9 @@ struct ExecOutcome: Sendable {
   private static let seeLog =
     "look at the destination; all that it prints is in the log of `handoff serve --verbose`"
 
+  /// The broker ended it, and it said nothing of its own.
+  static let ended = ResultError(.interrupted, "the broker ended it", effect: .unknown)
+
   private func error(_ interruption: Interruption) -> ResultError {
     switch interruption {
     case .idle(let time):
@@ -138,7 +141,7 @@ struct ExecOutcome: Sendable {
         effect: .unknown
       )
     case .cancelled:
-      ResultError(.interrupted, "the broker ended it", effect: .unknown)
+      Self.ended
     }
   }
 

@@ -23,6 +23,12 @@ package struct ExecReceiver: Sendable {
   /// Why the receiver cannot be started now, as far as its command tells; nil where it can.
   package var fault: ResultError? { launch.fault }
 
+  /// Whether an error of ``deliver(_:assets:)`` is that its task was cancelled, and no word of the
+  /// receiver.
+  package func wasEnded(_ error: ResultError) -> Bool {
+    error.code == ExecOutcome.ended.code && error.message == ExecOutcome.ended.message
+  }
+
   /// Runs the receiver on one request and says how it ended; never throws, for every end is a result.
   ///
   /// The assets are the granted paths in the order of the request's identifiers. Cancelling the task

@@ -3,7 +3,7 @@ package import LinuxSystem
 
 /// What the owner of a plugin does with what comes from it.
 ///
-/// Calls come from several tasks at once.
+/// Calls come from several tasks at once, but for progress.
 package struct PluginCallbacks: Sendable {
   /// The plugin has been discovered and takes handoffs from now on.
   package var onReady: @Sendable (PluginIntroduction) async -> Void = { _ in }
@@ -20,12 +20,20 @@ package struct PluginCallbacks: Sendable {
   }
   /// A result that breaks the protocol, with its token where that can be read.
   package var onMalformed: @Sendable (StateToken?, ProtocolError) async -> Void = { _, _ in }
-  /// A sign of life.
-  package var onProgress: @Sendable (ProgressParameters) async -> Void = { _ in }
+  /// A sign of life, and whether a person is waited for; one after another, as they came.
+  package var onProgress: @Sendable (ProgressParameters) -> Void = { _ in }
   /// The process has ended by itself, after everything that it had sent was handled.
   package var onExit: @Sendable (PluginEnd) async -> Void = { _ in }
 
   package init() {}
+}
+
+/// What a plugin answers to the wish that it gives a handoff up.
+package enum CancelAnswer: Sendable {
+  /// It has heard, and says nothing of the handoff: the result still comes as a result.
+  case heard
+  /// It says what it knows of the handoff.
+  case knows(HandoffKnowledge)
 }
 
 /// What a plugin said of itself, and what was agreed.

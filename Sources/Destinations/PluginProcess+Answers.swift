@@ -4,6 +4,22 @@ import HandoffProtocol
 
 /// Plugin to broker.
 extension PluginProcess {
+  /// Takes progress in the order in which it was told: the last word counts.
+  func answerInOrder(
+    _ method: String,
+    _ params: JSONValue?
+  ) -> Result<JSONValue, RPCMessage.Failure>? {
+    guard MessageMethod(rawValue: method) == .progress else { return nil }
+    do throws(RPCMessage.Failure) {
+      var progress = try decode(ProgressParameters.self, params)
+      progress.needsUser = progress.needsUser.map { shown($0) }
+      callbacks.onProgress(progress)
+      return .success(.object([:]))
+    } catch {
+      return .failure(error)
+    }
+  }
+
   func answer(
     _ method: String,
     _ params: JSONValue?
@@ -14,16 +30,12 @@ extension PluginProcess {
       return try encode(asset)
     case .result:
       return try await record(params)
-    case .progress:
-      var progress = try decode(ProgressParameters.self, params)
-      progress.needsUser = progress.needsUser.map { shown($0) }
-      await callbacks.onProgress(progress)
-      return .object([:])
     case .log:
       log(try decode(LogParameters.self, params))
       return .object([:])
-    case .registerAsset, .discover, .status, .preflight, .submit, .probe, .cancel, .reconcile,
-      .shutdown, nil:
+    // Progress is taken in its order, before it would come here.
+    case .progress, .registerAsset, .discover, .status, .preflight, .submit, .probe, .cancel,
+      .reconcile, .shutdown, nil:
       throw .unsupported(method)
     }
   }

@@ -89,23 +89,18 @@ extension PluginProcess {
     }
   }
 
-  /// Asks the plugin to give up a handoff, and returns what it knows of it then; nil if it cannot be
-  /// asked.
-  ///
-  /// An answer that says nothing of the handoff means that it was heard: the result still comes as a
-  /// result.
-  package func cancel(_ handoff: HandoffReference) async throws -> HandoffKnowledge? {
+  /// Asks the plugin to give up a handoff, and returns its answer; nil if it cannot be asked.
+  package func cancel(_ handoff: HandoffReference) async throws -> CancelAnswer? {
     let (peer, introduction) = try await readyConnection()
     guard introduction.offers(.cancel) else { return nil }
     redaction.add(handoff.state)
-    let heard = HandoffKnowledge(handoffID: handoff.handoffID, standing: .working)
     do {
       let answer: JSONValue = try await ask(peer, .cancel, handoff) { answer in
         redaction.redactedKnowledge(answer)
       }
-      guard answer["standing"] != nil else { return heard }
+      guard answer["standing"] != nil else { return .heard }
       let knowledge = try WireCoder.document(HandoffKnowledge.self, from: answer)
-      return knowledge.handoffID == handoff.handoffID ? shown(knowledge) : heard
+      return knowledge.handoffID == handoff.handoffID ? .knows(shown(knowledge)) : .heard
     } catch let error as ProtocolError {
       throw ResultError(.malformedResult, "answer to cancel: \(error.message)", effect: .unknown)
     } catch  where Self.isUnsupported(error) {

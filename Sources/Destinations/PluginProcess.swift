@@ -70,9 +70,13 @@ package final class PluginProcess: Sendable {
       let output = OutputLog(redaction: redaction)
       printed.withLock { $0 = output }
       let process = try await start(theirs, output)
-      let peer = RPCPeer(socket: ours) { [self] method, params throws(RPCMessage.Failure) in
-        try await answer(method, params)
-      }
+      let peer = RPCPeer(
+        socket: ours,
+        inOrder: { [self] method, params in answerInOrder(method, params) },
+        handler: { [self] method, params throws(RPCMessage.Failure) in
+          try await answer(method, params)
+        }
+      )
       connection.withLock { $0 = peer }
       self.process.withLock { $0 = process }
       let end = await serve(PluginRun(process: process, peer: peer, output: output))

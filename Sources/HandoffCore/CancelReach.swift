@@ -4,6 +4,18 @@ package enum CancelReach: Hashable, Sendable {
   case receiver
   /// Nobody can be told: what was sent may still happen.
   case nobody
+  /// Its process has ended: what it did before that may stay done.
+  case ended
+}
+
+/// Why it is not known what a cancelled handoff left behind.
+package enum CancelDoubt: Hashable, Sendable {
+  /// The receiver could not be asked.
+  case cannotBeAsked
+  /// It was asked, and gave no answer that tells.
+  case noAnswer
+  /// Its process has ended without a word.
+  case processEnded
 }
 
 extension DestinationSettings.Transport {
@@ -17,7 +29,8 @@ extension DestinationSettings.Transport {
       .receiver
     // Once its process has ended, nobody is left.
     case (.exec, .submitted), (.exec, .accepted): .receiver
-    case (.plugin, _), (.exec, _), (.http, _), (.url, _), (.file, _): .nobody
+    case (.exec, _): .ended
+    case (.plugin, _), (.http, _), (.url, _), (.file, _): .nobody
     }
   }
 }

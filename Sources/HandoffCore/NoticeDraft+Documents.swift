@@ -41,13 +41,20 @@ extension NoticeDraft {
     var body = members(of: handoff, at: at)
     body["kind"] = .string(kind.rawValue)
     body["result"] = .string(kind.rawValue)
-    if handoff.error == nil {
-      let reason =
-        kind == .needsUser
-        ? "the destination waits for a person" : "nobody knows what the attempt left behind"
-      body["reason"] = .string(reason)
+    if kind == .needsUser {
+      body["needs_user"] = .orNull(handoff.userNeed.map(clipped))
+      body["reason"] = .string("the destination waits for a person")
+    } else if handoff.error == nil {
+      body["reason"] = .string("nobody knows what the attempt left behind")
     }
-    return NoticeDraft(kind, subject: handoff.id.description, body: body)
+    // What the receiver asks of a person is told once for each attempt.
+    let need = "\(handoff.id):\(handoff.attempts):\(handoff.userNeed ?? "")"
+    return NoticeDraft(
+      kind,
+      subject: handoff.id.description,
+      condition: kind == .needsUser ? .once("needs_user:\(need)") : nil,
+      body: body
+    )
   }
 
   private static func members(of handoff: Handoff, at: Timestamp) -> [String: JSONValue] {

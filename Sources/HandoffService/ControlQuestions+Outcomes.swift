@@ -13,33 +13,59 @@ extension ControlQuestions {
   ///
   /// - Returns: it as it is once the receiver has answered, or after a short time without that.
   func cancel(_ id: Handoff.ID) async throws -> Handoff {
-    let destination = try await ledger.handoff(id)?.destination
-    let transport = destination.flatMap { configuration.destination($0) }?.transport
-    let handoff = try await ledger.cancel(id) { transport?.cancelReach(from: $0) ?? .nobody }
+    let before = try await ledger.handoff(id)
+    let transport = before.flatMap { configuration.destination($0.destination) }?.transport
+    var handoff = try await ledger.cancel(id) { transport?.cancelReach(from: $0) ?? .nobody }
+    if before?.cancelRequestedAt != nil, transport == .plugin, running[handoff.destination] == nil {
+      // Wished before, and there is still nobody to carry it to.
+      handoff = try await ledger.recordUncertainCancel(id, .cannotBeAsked)
+    }
     guard handoff.cancelRequestedAt != nil else {
       await results.follow(handoff)
       return handoff
     }
     wishes[handoff.destination]?.signal()
+    let open = handoff
     let answered = try await changes.wait(for: id, atMost: Self.patience) { () -> Handoff? in
       let now = try await ledger.handoff(id)
-      return now.flatMap { $0.status == handoff.status ? nil : $0 }
+      return now.flatMap { $0.status == open.status ? nil : $0 }
     }
-    return answered ?? handoff
+    return answered ?? open
   }
 
   /// Has a handoff tried again.
   ///
-  /// Where nobody knows what became of it, its receiver is asked first, if that is possible: what it says
-  /// counts instead of another submission.
+  /// Where nobody knows what became of it, or it waits for a person, its receiver is asked first, if that
+  /// is possible: what it says counts instead of another submission.
   func retry(_ id: Handoff.ID) async throws -> Handoff {
-    if let claimed = try await ledger.sent(id), claimed.handoff.status == .outcomeUnknown {
-      await running[claimed.handoff.destination]?.askAgain(claimed)
-      if let known = try await ledger.handoff(id), known.status != .outcomeUnknown { return known }
+    if let claimed = try await ledger.sent(id) {
+      let before = claimed.handoff.status
+      if before == .outcomeUnknown || before == .needsUser {
+        let standing = await running.ask(about: claimed)
+        if before == .needsUser { try Self.refuseToRetry(id, standing) }
+        if let known = try await ledger.handoff(id), known.status != before { return known }
+      }
     }
     let handoff = try await ledger.retry(id)
     await results.follow(handoff)
     return handoff
+  }
+
+  /// What its receiver still holds is not submitted a second time.
+  private static func refuseToRetry(
+    _ id: Handoff.ID,
+    _ standing: HandoffKnowledge.Standing?
+  ) throws {
+    switch standing {
+    case .working:
+      throw ControlError(.refused, "handoff \(id): its receiver is at work on it")
+    case .needsUser:
+      throw ControlError(
+        .refused,
+        "handoff \(id): its receiver still waits for a person there; do that, or cancel it first"
+      )
+    case .notReceived, .finished, .unknown, nil: return
+    }
   }
 
   /// Takes a handoff for done.

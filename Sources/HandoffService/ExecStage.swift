@@ -134,7 +134,12 @@ struct ExecStage: Sendable {
     let write = LastingWrite(stop: stop, logger: logger)
     _ = try await Task {
       try await write.run("The result of a handoff waits to be recorded", fields) {
-        try await results.take(result, from: settings)
+        // The broker's own doing is no word of the receiver.
+        if case .failure(let error) = result.outcome, receiver.wasEnded(error) {
+          try await results.fail(id, error, side: .broker, retry: nil, endsWish: true)
+        } else {
+          try await results.take(result, from: settings)
+        }
       }
     }.value
   }

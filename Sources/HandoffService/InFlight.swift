@@ -20,6 +20,9 @@ final class InFlight: Sendable {
     var hasEnded = false
     var isAnswered = false
     var userNeed: String?
+    /// How often its receiver has told progress.
+    var words = 0
+    var hasNews = false
   }
 
   let claimed: ClaimedHandoff
@@ -30,6 +33,7 @@ final class InFlight: Sendable {
   let deadline: Timestamp
   private let state: Mutex<State>
   private let changed = WakeSignal()
+  private let needChanged = WakeSignal()
 
   /// The ceiling is the moment that the submission's record has, or nearly.
   init(
@@ -67,14 +71,53 @@ final class InFlight: Sendable {
   /// What a person has to do before the receiver goes on; nil while it works.
   var userNeed: String? { state.withLock(\.userNeed) }
 
-  /// The receiver waits for a person, whose time is not the receiver's silence; nil ends that.
-  func setUserNeed(_ need: String?) {
-    state.withLock { state in
-      state.userNeed = need
+  /// How often its receiver has told progress; see ``learn(need:since:)``.
+  var words: Int { state.withLock(\.words) }
+
+  /// The receiver tells of progress, and whether it waits for a person, whose time is not the
+  /// receiver's silence.
+  func tell(need: String?) {
+    let isNews = state.withLock { state in
+      state.words += 1
       state.lastSign = .now
+      guard state.userNeed != need else { return false }
+      state.userNeed = need
+      state.hasNews = true
+      return true
     }
     changed.signal()
+    if isNews { needChanged.signal() }
   }
+
+  /// The receiver was asked and has answered whether it waits for a person.
+  ///
+  /// - Parameters:
+  ///   - need: what it said.
+  ///   - words: ``words`` when it was asked: what it has told since counts.
+  func learn(need: String?, since words: Int) {
+    state.withLock { state in
+      if state.words == words { state.userNeed = need }
+      state.lastSign = .now
+      // The ledger has the answer, and perhaps not what was told since.
+      state.hasNews = true
+    }
+    changed.signal()
+    needChanged.signal()
+  }
+
+  /// Whether something is to be recorded about ``userNeed``; asked once, it is not any more.
+  func takeNews() -> Bool {
+    state.withLock { state in
+      defer { state.hasNews = false }
+      return state.hasNews
+    }
+  }
+
+  /// It could not be recorded.
+  func giveNewsBack() { state.withLock { $0.hasNews = true } }
+
+  /// Waits for news of ``userNeed``.
+  func waitForNews() async { await needChanged.wait() }
 
   /// The receiver is alive and at work.
   func giveSign() {

@@ -15,26 +15,10 @@ extension PluginSession {
     return callbacks
   }
 
+  /// Only says what is to be recorded: ``keepNeed(of:)`` records it.
   @Sendable
-  private func takeProgress(_ progress: ProgressParameters) async {
-    guard let entry = held.entry(of: progress.state) else { return }
-    entry.giveSign()
-    do {
-      if let need = progress.needsUser {
-        guard entry.userNeed != need else { return }
-        let handoff = try await parts.ledger.recordNeedOfUser(entry.id, need)
-        guard handoff.status == .needsUser else { return }
-        entry.setUserNeed(need)
-        await parts.results.follow(handoff)
-      } else if entry.userNeed != nil {
-        let handoff = try await parts.ledger.recordUserDone(entry.id)
-        entry.setUserNeed(nil)
-        await parts.results.follow(handoff)
-      }
-    } catch {
-      // The next progress brings it again.
-      logFailure(entry.id, error)
-    }
+  private func takeProgress(_ progress: ProgressParameters) {
+    held.entry(of: progress.state)?.tell(need: progress.needsUser)
   }
 
   @Sendable

@@ -15,6 +15,14 @@ extension PluginSession {
   func follow(_ entry: InFlight, _ process: PluginProcess) async {
     held.insert(entry)
     defer { held.remove(entry) }
+    await withDiscardingTaskGroup { group in
+      group.addTask { await keepNeed(of: entry) }
+      await watch(entry, process)
+      group.cancelAll()
+    }
+  }
+
+  private func watch(_ entry: InFlight, _ process: PluginProcess) async {
     while true {
       let waking = await entry.wait(idle: settings.idle, atMost: untilNextLook(at: entry))
       if waking == .ended { return }
@@ -31,7 +39,7 @@ extension PluginSession {
   }
 
   /// Whether the ledger still has this attempt open; a receiver whose handoff has ended is told to give
-  /// it up.
+  /// it up, unless a person says that it is done.
   private func isOpen(_ entry: InFlight, _ process: PluginProcess) async -> Bool {
     do {
       guard let handoff = try await parts.ledger.handoff(entry.id) else { return false }
@@ -39,7 +47,7 @@ extension PluginSession {
         return true
       }
       // Another attempt has the same token, and must not be given up.
-      if handoff.status.isFinal { await giveUp(entry, process) }
+      if handoff.status.isFinal, handoff.status != .succeeded { await giveUp(entry, process) }
       return false
     } catch {
       // A ledger that cannot be read says nothing about the receiver's work.
@@ -50,15 +58,15 @@ extension PluginSession {
 
   private func giveUp(_ entry: InFlight, _ process: PluginProcess) async {
     do {
-      let knowledge = try await process.cancel(entry.reference)
+      let answer = try await process.cancel(entry.reference)
       parts.logger.info(
-        knowledge != nil
+        answer != nil
           ? "A receiver was told to give a handoff up that has ended"
           : "A receiver cannot be told that a handoff has ended",
         [.handoffID: entry.id.description, .destination: settings.name.text]
       )
       // It was done already, or had failed: kept as late.
-      if let knowledge, knowledge.standing == .finished, !entry.hasEnded {
+      if case .knows(let knowledge) = answer, knowledge.standing == .finished, !entry.hasEnded {
         try await parts.results.learn(knowledge, of: entry.claimed, from: settings)
       }
     } catch let error as ResultError where Self.saysItIsOver(error) {
@@ -71,6 +79,7 @@ extension PluginSession {
   /// Asks what became of a handoff, and records it; true where it is to be followed further.
   private func ask(_ entry: InFlight, _ process: PluginProcess) async -> Bool {
     let knowledge: HandoffKnowledge
+    let words = entry.words
     do {
       knowledge = try await process.probe(entry.reference)
     } catch is CancellationError {
@@ -84,7 +93,7 @@ extension PluginSession {
     do {
       if knowledge.standing != .working {
         try await learn(knowledge, entry)
-        return isAtWork(knowledge, entry)
+        return isAtWork(knowledge, entry, since: words)
       }
     } catch let error as ResultError where Self.saysItIsOver(error) {
       // Its result came over the socket a moment before, or it had ended in the ledger.

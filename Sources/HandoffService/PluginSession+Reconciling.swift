@@ -47,7 +47,7 @@ extension PluginSession {
       } else if wasInFlight {
         try await parts.results.fail(entry.id, Self.interrupted, side: .receiver, retry: nil)
       }
-      return isAtWork(knowledge, entry)
+      return isAtWork(knowledge, entry, since: 0)
     } catch let error as ResultError where Self.saysItIsOver(error) {
       // Its result came over the socket a moment before, or it had ended in the ledger.
       return false
@@ -58,14 +58,15 @@ extension PluginSession {
     }
   }
 
-  /// Whether the receiver holds it still, at work or waiting for a person.
-  func isAtWork(_ knowledge: HandoffKnowledge, _ entry: InFlight) -> Bool {
+  /// Whether the receiver holds it still, at work or waiting for a person; what it has told since it was
+  /// asked, counted in words, is newer than its answer.
+  func isAtWork(_ knowledge: HandoffKnowledge, _ entry: InFlight, since words: Int) -> Bool {
     switch knowledge.standing {
     case .working:
-      entry.setUserNeed(nil)
+      entry.learn(need: nil, since: words)
       return true
     case .needsUser:
-      entry.setUserNeed(knowledge.message ?? "")
+      entry.learn(need: knowledge.message ?? "", since: words)
       return true
     case .notReceived, .finished, .unknown: return false
     }

@@ -9,79 +9,138 @@ extension PluginSession {
   private static let longestRest: Duration = .seconds(30)
 
   /// Asks the receiver to give up what people wish cancelled, also what they wished before it ran.
+  ///
+  /// Each wish is carried by itself: one that is not answered holds up no other.
   func carryWishes(to process: PluginProcess) async {
-    var asked: [Handoff.ID: Timestamp] = [:]
-    while !Task.isCancelled {
-      do {
-        let wishes = try await parts.ledger.cancelWishes(destination: settings.name)
-        let known = asked
-        asked = [:]
-        for claimed in wishes {
-          let id = claimed.handoff.id
-          guard known[id] == nil || known[id] != claimed.handoff.cancelRequestedAt else {
-            asked[id] = known[id]
-            continue
+    await withDiscardingTaskGroup { group in
+      var asked: [Handoff.ID: Timestamp] = [:]
+      while !Task.isCancelled {
+        do {
+          let wishes = try await parts.ledger.cancelWishes(destination: settings.name)
+          let known = asked
+          asked = [:]
+          for claimed in wishes {
+            let id = claimed.handoff.id
+            let earlier = known[id]
+            asked[id] = earlier
+            // A receiver that has not answered the request yet may not know it: it is asked then.
+            if let entry = held.entry(id), !entry.isAnswered { continue }
+            guard let wished = claimed.handoff.cancelRequestedAt, wished != earlier else {
+              continue
+            }
+            asked[id] = wished
+            group.addTask { await cancel(claimed, process, isRepeated: earlier != nil) }
           }
-          // A receiver that has not answered the request yet may not know it: it is asked then.
-          if let entry = held.entry(id), !entry.isAnswered { continue }
-          asked[id] = claimed.handoff.cancelRequestedAt
-          await cancel(claimed, process)
+        } catch {
+          parts.logger.error(
+            "What is to be cancelled cannot be read",
+            [.destination: settings.name.text, .error: "\(error)"]
+          )
         }
-      } catch {
-        parts.logger.error(
-          "What is to be cancelled cannot be read",
-          [.destination: settings.name.text, .error: "\(error)"]
-        )
+        await parts.wishes.wait(atMost: Self.longestRest)
       }
-      await parts.wishes.wait(atMost: Self.longestRest)
     }
   }
 
-  private func cancel(_ claimed: ClaimedHandoff, _ process: PluginProcess) async {
+  /// Carries one wish; a person who wishes it again has the receiver asked further, and it ended unless
+  /// the receiver says that it is at work.
+  private func cancel(
+    _ claimed: ClaimedHandoff,
+    _ process: PluginProcess,
+    isRepeated: Bool
+  ) async {
     let id = claimed.handoff.id
-    let reference = HandoffReference(handoffID: id.description, state: claimed.request.state)
     do {
-      let knowledge = try await process.cancel(reference)
-      parts.logger.info(
-        knowledge == nil
-          ? "A receiver cannot be asked to give a handoff up"
-          : "A receiver was asked to give a handoff up",
-        [.handoffID: id.description, .destination: settings.name.text]
-      )
-      if let knowledge, knowledge.standing != .unknown {
-        try await learn(knowledge, of: claimed)
-      } else {
-        await parts.results.follow(try await parts.ledger.recordUncertainCancel(id))
-        held.entry(id)?.end()
-      }
+      try await ask(toCancel: claimed, process, isRepeated: isRepeated)
+    } catch is CancellationError {
+      // The plugin's next life is asked.
+      return
     } catch let error as ResultError where Self.saysItIsOver(error) {
       // Its result came over the socket a moment before.
+      held.entry(id)?.end()
+    } catch let error as ResultError where !isRepeated && Self.saysItIsGone(error) {
+      logFailure(id, error)
+    } catch let error as ResultError {
+      logFailure(id, error)
+      await endUncertainly(id, .noAnswer)
+    } catch {
+      logFailure(id, error)
+    }
+  }
+
+  private func ask(
+    toCancel claimed: ClaimedHandoff,
+    _ process: PluginProcess,
+    isRepeated: Bool
+  ) async throws {
+    let id = claimed.handoff.id
+    let words = held.entry(id)?.words ?? 0
+    let reference = HandoffReference(handoffID: id.description, state: claimed.request.state)
+    let answer = try await process.cancel(reference)
+    parts.logger.info(
+      answer == nil
+        ? "A receiver cannot be asked to give a handoff up"
+        : "A receiver was asked to give a handoff up",
+      [.handoffID: id.description, .destination: settings.name.text]
+    )
+    let knowledge: HandoffKnowledge
+    switch answer {
+    case nil: return await endUncertainly(id, .cannotBeAsked)
+    case .heard where !isRepeated: return
+    case .heard: knowledge = try await process.probe(reference)
+    case .knows(let known): knowledge = known
+    }
+    guard knowledge.standing != .unknown else { return await endUncertainly(id, .noAnswer) }
+    try await learn(knowledge, of: claimed, since: words)
+  }
+
+  /// Ends as cancelled what may still happen.
+  private func endUncertainly(_ id: Handoff.ID, _ doubt: CancelDoubt) async {
+    do {
+      await parts.results.follow(try await parts.ledger.recordUncertainCancel(id, doubt))
       held.entry(id)?.end()
     } catch {
       logFailure(id, error)
     }
   }
 
-  /// Asks what became of a handoff whose outcome is unknown, and records it.
-  func askAgain(about claimed: ClaimedHandoff, _ process: PluginProcess) async {
+  /// The plugin ended before it could answer.
+  private static func saysItIsGone(_ error: ResultError) -> Bool {
+    error.code == .receiverCrashed || error.code == .destinationUnavailable
+  }
+
+  /// Asks what became of a handoff that a person is to decide about, and records it.
+  ///
+  /// - Returns: what the receiver said; nil where it did not answer.
+  func askAgain(
+    about claimed: ClaimedHandoff,
+    _ process: PluginProcess
+  ) async -> HandoffKnowledge.Standing? {
     let id = claimed.handoff.id
+    let words = held.entry(id)?.words ?? 0
     let reference = HandoffReference(handoffID: id.description, state: claimed.request.state)
     do {
       let knowledge = try await process.probe(reference)
-      if knowledge.standing != .unknown { try await learn(knowledge, of: claimed) }
+      if knowledge.standing != .unknown { try await learn(knowledge, of: claimed, since: words) }
+      return knowledge.standing
     } catch let error as ResultError where Self.saysItIsOver(error) {
-      return
+      return .finished
     } catch {
       logFailure(id, error)
+      return nil
     }
   }
 
   /// Records what the receiver knows, and follows what it is at work on.
-  private func learn(_ knowledge: HandoffKnowledge, of claimed: ClaimedHandoff) async throws {
+  private func learn(
+    _ knowledge: HandoffKnowledge,
+    of claimed: ClaimedHandoff,
+    since words: Int
+  ) async throws {
     try await parts.results.learn(knowledge, of: claimed, from: settings)
     let id = claimed.handoff.id
     if let entry = held.entry(id) {
-      if !isAtWork(knowledge, entry) { entry.end() }
+      if !isAtWork(knowledge, entry, since: words) { entry.end() }
       return
     }
     let sent = claimed.handoff.submittedAt ?? parts.now()
@@ -91,7 +150,7 @@ extension PluginSession {
       assets: await grantAgain(claimed.handoff),
       ceiling: sent.advanced(by: settings.ceiling)
     )
-    guard isAtWork(knowledge, entry) else { return }
+    guard isAtWork(knowledge, entry, since: 0) else { return }
     entry.setAnswered()
     held.insert(entry)
     revived.continuation.yield(entry)

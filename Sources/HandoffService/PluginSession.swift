@@ -23,11 +23,15 @@ struct PluginSession: Sendable {
 
   let parts: Parts
   let held = InFlightTable()
-  /// What the receiver is at work on after all, to be followed again: as much as one receiver can hold.
-  let revived = AsyncStream.makeStream(of: InFlight.self, bufferingPolicy: .bufferingOldest(1024))
+  /// What the receiver is at work on after all, to be followed again: none may be dropped, and there
+  /// are no more than handoffs that are open.
+  let revived = AsyncStream.makeStream(of: InFlight.self, bufferingPolicy: .unbounded)
+  /// Counts what the receiver is at work on; what waits for a person is not.
+  let slots: Counter
 
-  init(_ parts: Parts) {
+  init(_ parts: Parts, slots: Counter) {
     self.parts = parts
+    self.slots = slots
   }
 
   var settings: DestinationSettings { parts.settings }
@@ -119,8 +123,6 @@ struct PluginSession: Sendable {
     let mayBeAtWork: Bool
     do {
       mayBeAtWork = try await send(entry, process)
-      entry.setAnswered()
-      if mayBeAtWork { parts.wishes.signal() }
     } catch is CancellationError {
       return
     } catch {
@@ -128,7 +130,10 @@ struct PluginSession: Sendable {
       logFailure(entry.id, error)
       mayBeAtWork = true
     }
-    if mayBeAtWork { await follow(entry, process) }
+    entry.setAnswered()
+    guard mayBeAtWork else { return }
+    parts.wishes.signal()
+    await follow(entry, process)
   }
 
   /// Sends the request and records the answer; true where the receiver may be at work on it now.

@@ -75,7 +75,7 @@ struct PluginStage: Sendable {
     for time: Duration,
     or drained: WakeSignal
   ) async {
-    let session = PluginSession(parts)
+    let session = PluginSession(parts, slots: health.inFlight)
     await session.loseTrack(error)
     await withTaskGroup(of: Void.self) { group in
       group.addTask {
@@ -91,7 +91,7 @@ struct PluginStage: Sendable {
 
   /// One life of the plugin; returns why it ended.
   private func runOnce() async -> ResultError {
-    let session = PluginSession(parts)
+    let session = PluginSession(parts, slots: health.inFlight)
     let exit = ExitReason()
     var callbacks = session.callbacks
     callbacks.onExit = exit.note

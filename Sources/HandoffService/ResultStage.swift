@@ -160,7 +160,8 @@ struct ResultStage: Sendable {
     _ error: ResultError,
     side: Handoff.Side,
     retry: RetryPolicy?,
-    attempt: Int? = nil
+    attempt: Int? = nil,
+    endsWish: Bool = false
   ) async throws {
     let consumption = try await ledger.recordBrokerFailure(
       id,
@@ -168,7 +169,8 @@ struct ResultStage: Sendable {
       side: side,
       retry: retry,
       jitter: Double.random(in: 0...1),
-      attempt: attempt
+      attempt: attempt,
+      endsWish: endsWish
     )
     switch consumption {
     case .applied(let handoff), .retried(let handoff, _): await follow(handoff)

@@ -11,8 +11,8 @@ final class RunningPlugins: Sendable {
   struct Plugin: Sendable {
     let introduction: PluginIntroduction
     let process: PluginProcess
-    /// Asks it about one handoff, and records what it says.
-    let askAgain: @Sendable (ClaimedHandoff) async -> Void
+    /// Asks it about one handoff, records what it says, and returns it; nil where it did not answer.
+    let askAgain: @Sendable (ClaimedHandoff) async -> HandoffKnowledge.Standing?
   }
 
   private let plugins = Mutex<[DestinationName: Plugin]>([:])
@@ -28,5 +28,12 @@ final class RunningPlugins: Sendable {
   /// The plugin of a destination, if it runs.
   subscript(_ destination: DestinationName) -> Plugin? {
     plugins.withLock { $0[destination] }
+  }
+
+  /// Asks about a handoff, if its destination's plugin runs.
+  ///
+  /// - Returns: what it said; nil where it does not run or did not answer.
+  func ask(about claimed: ClaimedHandoff) async -> HandoffKnowledge.Standing? {
+    await self[claimed.handoff.destination]?.askAgain(claimed)
   }
 }

@@ -11,6 +11,12 @@ package final class RPCPeer: Sendable {
   package typealias Handler =
     @Sendable (_ method: String, _ params: JSONValue?) async throws(RPCMessage.Failure) -> JSONValue
 
+  /// Answers a message before the next is read, so that what is told in an order is heard in it.
+  ///
+  /// nil leaves it to the ``Handler``, which handles many at once. It must not block.
+  package typealias OrderedHandler =
+    @Sendable (_ method: String, _ params: JSONValue?) -> Result<JSONValue, RPCMessage.Failure>?
+
   private struct Call {
     let method: String
     let continuation: CheckedContinuation<JSONValue, any Error>
@@ -30,6 +36,7 @@ package final class RPCPeer: Sendable {
   private let readingLimit: Int
   private let concurrency: Int
   private let forgivesLines: Bool
+  private let inOrder: OrderedHandler
   private let handler: Handler
   private let state = Mutex(State())
   /// Messages of the peer that wait for a free place.
@@ -50,6 +57,7 @@ package final class RPCPeer: Sendable {
     readingLimit: Int? = nil,
     concurrency: Int = 64,
     forgivesLines: Bool = false,
+    inOrder: @escaping OrderedHandler = { _, _ in nil },
     handler: @escaping Handler
   ) {
     let readingLimit = readingLimit ?? limit
@@ -58,6 +66,7 @@ package final class RPCPeer: Sendable {
     self.readingLimit = readingLimit
     self.concurrency = concurrency
     self.forgivesLines = forgivesLines
+    self.inOrder = inOrder
     self.handler = handler
   }
 
@@ -184,7 +193,10 @@ package final class RPCPeer: Sendable {
     guard message.jsonrpc == "2.0" else {
       throw ProtocolError(.malformedRequest, "not JSON-RPC 2.0")
     }
-    if message.method != nil { return admit(message, &group) }
+    if let method = message.method {
+      if let answer = inOrder(method, message.params) { return reply(to: message, answer) }
+      return admit(message, &group)
+    }
     guard case .number(let id) = message.id else {
       throw ProtocolError(.malformedRequest, "an answer without the number of a call")
     }

@@ -29,11 +29,20 @@ extension Ledger {
   /// Records that a receiver which should be told of a wish to cancel could not be, or does not know what
   /// became of the handoff: it is cancelled, and may still happen.
   ///
+  /// - Parameters:
+  ///   - id: the handoff.
+  ///   - doubt: which of both, for people.
   /// - Returns: the handoff as it is now, whatever ended it.
-  package func recordUncertainCancel(_ id: Handoff.ID) async throws -> Handoff {
+  /// - Throws: where the ledger cannot be written.
+  package func recordUncertainCancel(
+    _ id: Handoff.ID,
+    _ doubt: CancelDoubt = .cannotBeAsked
+  ) async throws -> Handoff {
     let row = try await write { transaction in
       var row = try transaction.row(id)
-      if row.cancelRequestedAt != nil { try transaction.cancel(&row) { _ in .nobody } }
+      if row.cancelRequestedAt != nil, !row.status.isFinal {
+        try transaction.withdraw(&row, transaction.mayStillHappen(doubt))
+      }
       return row
     }
     return try Handoff(row)
@@ -62,7 +71,8 @@ extension LedgerTransaction {
     case .submitted, .accepted, .needsUser, .outcomeUnknown:
       switch reach(row.status) {
       case .receiver: try wish(&row)
-      case .nobody: try withdraw(&row, Self.mayStillHappen)
+      case .nobody: try withdraw(&row, mayStillHappen(.cannotBeAsked))
+      case .ended: try withdraw(&row, mayStillHappen(.processEnded))
       }
     case .succeeded, .cancelled, .refused, .failed, .expired:
       throw LedgerError.hasEnded(row.handoffID, row.status)
@@ -77,10 +87,9 @@ extension LedgerTransaction {
     }
   }
 
-  /// A second wish is the same one.
+  /// A second wish is a new one, which the receiver hears of too.
   private func wish(_ row: inout HandoffRow) throws {
-    guard row.cancelRequestedAt == nil else { return }
-    row.cancelRequestedAt = now
+    row.cancelRequestedAt = max(now, (row.cancelRequestedAt ?? 0) + 1)
     try save(row, from: row.status)
     try record(
       Event(
@@ -95,16 +104,28 @@ extension LedgerTransaction {
     )
   }
 
-  private static let mayStillHappen = HandoffRow.StoredError(
-    ResultError(
-      .interrupted,
-      "cancelled after it was sent, and the receiver could not be asked: it may still happen",
-      effect: .unknown,
-      remedy: "look at the destination; a success that comes later is kept, and `handoff adopt` "
-        + "takes it"
-    ),
-    .broker
-  )
+  fileprivate func mayStillHappen(_ doubt: CancelDoubt) -> HandoffRow.StoredError {
+    let message =
+      switch doubt {
+      case .cannotBeAsked:
+        "cancelled after it was sent, and the receiver could not be asked: it may still happen"
+      case .noAnswer:
+        "cancelled after it was sent; the receiver was asked, and gave no answer that tells what "
+          + "became of it: it may still happen"
+      case .processEnded:
+        "cancelled after its receiver's process had ended: what that did may stay done"
+      }
+    return HandoffRow.StoredError(
+      ResultError(
+        .interrupted,
+        message,
+        effect: .unknown,
+        remedy: "look at the destination; a success that comes later is kept, and `handoff adopt` "
+          + "takes it"
+      ),
+      .broker
+    )
+  }
 }
 
 private enum CancelQueries {

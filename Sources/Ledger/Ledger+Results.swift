@@ -76,6 +76,7 @@ extension Ledger {
   ///   - retry: nil for a failure after which no attempt is made.
   ///   - jitter: 0 to 1; see ``RetryPolicy``.
   ///   - attempt: the attempt that failed so; nil for what is no attempt's.
+  ///   - endsWish: a wish to cancel has been carried out, though nobody knows what was left behind.
   /// - Returns: ``Consumption/alreadyConsumed`` where the handoff had ended before, and
   ///   ``Consumption/pastAttempt`` where it is past the attempt.
   /// - Throws: ``LedgerError/illegal(_:_:)`` for an effect that cannot be: before the submission
@@ -86,13 +87,15 @@ extension Ledger {
     side: Handoff.Side = .broker,
     retry: RetryPolicy? = nil,
     jitter: Double = 0,
-    attempt: Int? = nil
+    attempt: Int? = nil,
+    endsWish: Bool = false
   ) async throws -> Consumption {
     let terms = RetryTerms(policy: retry, jitter: jitter)
     return try await write { transaction in
       var row = try transaction.row(id)
       if row.status.isFinal { return StoredConsumption.alreadyConsumed }
       if row.isPast(attempt) { return .pastAttempt }
+      if endsWish { row.cancelRequestedAt = nil }
       return try transaction.fail(&row, error, side, terms, isAnswer: false)
     }.decoded(output: nil)
   }

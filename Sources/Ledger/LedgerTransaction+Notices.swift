@@ -18,12 +18,30 @@ extension LedgerTransaction {
         at: Timestamp(milliseconds: row.finishedAt ?? now)
       )
       try add(draft, for: callback)
-    case .outcomeUnknown, .needsUser:
+    case .outcomeUnknown:
       guard let alert = routing.alert, row.status != before else { return }
-      let handoff = try Handoff(row, output: [:])
-      try add(.doubt(about: handoff, at: Timestamp(milliseconds: now)), for: alert)
+      try add(doubt(about: row), for: alert)
+    case .needsUser:
+      // A receiver may change its words as often as it likes.
+      guard let alert = routing.alert, try !wasTold(ofNeed: row, alert) else { return }
+      try add(doubt(about: row), for: alert)
     case .pending, .leased, .submitted, .accepted: return
     }
+  }
+
+  private func doubt(about row: HandoffRow) throws -> NoticeDraft {
+    .doubt(about: try Handoff(row, output: [:]), at: Timestamp(milliseconds: now))
+  }
+
+  /// Whether a need of this handoff was told within the last minute.
+  private func wasTold(ofNeed row: HandoffRow, _ alert: CallbackID) throws -> Bool {
+    try connection.first(
+      Self.recentNeed,
+      [
+        .text(row.handoffID.description), .text(Notice.Kind.needsUser.rawValue),
+        .text(alert.text), .integer(now - Self.minute),
+      ]
+    ) { _ in true } ?? false
   }
 
   /// Tells the broker's alert of a damaged asset, once until it is sound again.
@@ -78,6 +96,7 @@ extension LedgerTransaction {
     if let callback = CallbackID(row.callback) { ring(callback) }
   }
 
+  private static let minute: Int64 = 60_000
   private static let day: Int64 = 86_400_000
 
   // That a condition still lasts is kept once a day: a start finds every refused export again.
@@ -87,6 +106,12 @@ extension LedgerTransaction {
       due_at) VALUES (?1, ?2, ?3, ?4, ?5, 'pending', ?6, ?6, ?6)
     ON CONFLICT (condition, callback) WHERE condition IS NOT NULL
     DO UPDATE SET seen_at = ?6 WHERE seen_at < ?6 - ?7
+    """
+  )
+  private static let recentNeed = SQL(
+    """
+    SELECT 1 FROM notices WHERE subject = ?1 AND kind = ?2 AND callback = ?3 AND created_at > ?4
+    LIMIT 1
     """
   )
   private static let endCondition = SQL(

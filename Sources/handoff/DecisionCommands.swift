@@ -97,13 +97,14 @@ extension Command {
       return .personNeeded
     case .pending, .leased, .submitted, .accepted, .needsUser:
       Terminal.error(
-        "handoff: its receiver was asked to end it; `handoff show \(report.id)` tells its answer"
+        "handoff: its receiver will be asked to end it; `handoff show \(report.id)` tells how it "
+          + "ends, and a second cancel asks again"
       )
       return .done
     case .outcomeUnknown:
-      let isAsked = report.cancelRequestedAt != nil && report.error?.code != .interrupted
+      // Where its process was ended, the wish is carried out.
       Terminal.error(
-        isAsked
+        report.cancelRequestedAt != nil
           ? "handoff: its receiver will be asked to end it; until then nobody knows its outcome"
           : "handoff: it was ended, and nobody knows what it left behind: look at the destination, "
             + "then `handoff adopt`, `retry` or `cancel` it"

@@ -47,12 +47,12 @@ struct CancelTests {
       for _ in 1...2 {
         let ended = try await scene.broker.command(["cancel", id])
         #expect(ended.code == 0)
-        #expect(ended.errors.contains("was asked"))
+        #expect(ended.errors.contains("will be asked"))
       }
       let open = try await scene.broker.json("show", id)
       #expect(open["status"]?.text == "accepted")
       #expect(open["cancel_requested_at"]?.text != nil)
-      #expect(try plug.lines("heard").count { $0 == "cancel" } == 1)
+      #expect(try plug.lines("heard").count { $0 == "cancel" } == 2)
       // Nothing happened there: it is not tried again.
       try plug.tell("failure none")
       let cancelled = try await scene.wait(id, until: "cancelled")
@@ -86,6 +86,78 @@ struct CancelTests {
       #expect(status["needs_person"]?.elements.map { $0["id"]?.text } == [id.exactText])
       #expect(try await scene.broker.json("adopt", id)["status"]?.text == "succeeded")
       #expect(try await scene.broker.json("status")["needs_person"]?.elements.isEmpty == true)
+    }
+  }
+
+  @Test(
+    "a second wish ends what a receiver has only heard of; an error ends it at once",
+    .timeLimit(.minutes(1)),
+    arguments: [("heard", 2), ("error", 1)]
+  )
+  func withoutAnswer(title: String, wishes: Int) async throws {
+    try await OutcomePlugin.run([("plug", "cancel,probe", "")]) { scene in
+      let id = try await scene.send(try await scene.asset(1), to: "plug", title)
+      try await scene.wait(id, until: "accepted")
+      for number in 1...wishes {
+        let ended = try await scene.broker.json("cancel", id)
+        #expect(ended["status"]?.text == (number == wishes ? "cancelled" : "accepted"))
+      }
+      let cancelled = try await scene.wait(id, until: "cancelled")
+      #expect(cancelled["error"]?["effect"]?.text == "unknown")
+      #expect(cancelled["error"]?["message"]?.text?.contains("was asked") == true)
+    }
+  }
+
+  @Test("what was heard of an unknown outcome does not make it accepted", .timeLimit(.minutes(1)))
+  func heardOfUnknown() async throws {
+    let plugin = ("plug", "cancel,probe,reconcile", "idle = \"1s\"")
+    try await OutcomePlugin.run([plugin]) { scene in
+      let id = try await scene.send(try await scene.asset(1), to: "plug", "heard")
+      try await scene.wait(id, until: "outcome_unknown")
+      let asked = try await scene.broker.command(["cancel", id, "--json"])
+      #expect(asked.code == 5, "\(asked.errors)")
+      #expect(asked.errors.contains("will be asked"))
+      let open = try await scene.broker.json("show", id)
+      #expect(open["status"]?.text == "outcome_unknown")
+      #expect(try await scene.broker.json("cancel", id)["status"]?.text == "cancelled")
+    }
+  }
+
+  @Test("a wish that is not answered holds up no other", .timeLimit(.minutes(1)))
+  func oneHangs() async throws {
+    try await OutcomePlugin.run([("plug", "cancel", "")]) { scene in
+      let plug = OutcomePlugin(scene: scene, name: "plug")
+      let first = try await scene.send(try await scene.asset(1), to: "plug", "hang")
+      try await scene.wait(first, until: "accepted")
+      let second = try await scene.send(try await scene.asset(2), to: "plug", "hang")
+      try await scene.wait(second, until: "accepted")
+      _ = try await scene.broker.json("cancel", first)
+      try plug.tell("title cancel=cancelled")
+      _ = try await scene.broker.wait("show", second) { _ in
+        (try? plug.lines("titled").count) == 1
+      }
+      #expect(try await scene.broker.json("cancel", second)["status"]?.text == "cancelled")
+      #expect(try await scene.broker.json("show", first)["status"]?.text == "accepted")
+    }
+  }
+
+  @Test("a second wish ends what a plugin holds that does not run", .timeLimit(.minutes(1)))
+  func staysDown() async throws {
+    try await OutcomePlugin.run([("plug", "cancel", "")]) { scene in
+      let plug = OutcomePlugin(scene: scene, name: "plug")
+      let id = try await scene.send(try await scene.asset(1), to: "plug", "heard")
+      try await scene.wait(id, until: "accepted")
+      // It cannot be started again.
+      let program = scene.broker.root.appending("plugin.py")
+      try checked("unlink", program) { unlink(program.nulTerminated) }
+      try plug.tell("die")
+      _ = try await scene.broker.wait("status") {
+        $0["destinations"]?.elements.first?["status"]?.text != "up"
+      }
+      #expect(try await scene.broker.json("cancel", id)["status"]?.text == "accepted")
+      let ended = try await scene.broker.json("cancel", id)
+      #expect(ended["status"]?.text == "cancelled")
+      #expect(ended["error"]?["message"]?.text?.contains("could not be asked") == true)
     }
   }
 
@@ -150,6 +222,8 @@ struct CancelTests {
         let handoff = try await scene.wait(id, until: status)
         guard status == "outcome_unknown" else { continue }
         #expect(handoff["error"]?["effect"]?.text == "unknown")
+        #expect(handoff["error"]?["side"]?.text == "broker")
+        #expect(ended.errors.contains("it was ended"))
         // Nobody is left to be asked: a second wish ends it.
         #expect(try await scene.broker.json("cancel", id)["status"]?.text == "cancelled")
       }

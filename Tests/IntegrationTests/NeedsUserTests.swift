@@ -57,6 +57,52 @@ struct NeedsUserTests {
     }
   }
 
+  @Test("however fast needs come and go, the last word counts", .timeLimit(.minutes(1)))
+  func flapping() async throws {
+    try await OutcomePlugin.run([("plug", "", "")]) { scene in
+      let plug = OutcomePlugin(scene: scene, name: "plug")
+      let id = try await scene.send(try await scene.asset(1), to: "plug", "work")
+      try await scene.wait(id, until: "accepted")
+      try plug.tell("flap 500")
+      _ = try await scene.broker.wait("show", id) { _ in (try? plug.lines("flapped").count) == 1 }
+      try plug.tell("need confirm it")
+      let waiting = try await scene.wait(id, until: "needs_user")
+      #expect(waiting["needs_user"]?.text == "confirm it")
+      try plug.tell("flap 500")
+      try await scene.wait(id, until: "accepted")
+      let text = try await scene.broker.command(["show", id, "--json"]).output
+      let moves = String(decoding: text, as: UTF8.self).split(separator: "needs_user")
+      #expect(moves.count < 40, "a thousand changes are not a thousand records")
+      try plug.tell("success")
+      try await scene.wait(id, until: "succeeded")
+    }
+  }
+
+  @Test(
+    "what waits for a person holds no place, and is not submitted twice",
+    .timeLimit(.minutes(1))
+  )
+  func place() async throws {
+    let plugin = ("plug", "probe,cancel", "concurrency = 1")
+    try await OutcomePlugin.run([plugin]) { scene in
+      let plug = OutcomePlugin(scene: scene, name: "plug")
+      let title = "probe=needs_user"
+      let first = try await scene.send(try await scene.asset(1), to: "plug", title)
+      try await scene.wait(first, until: "accepted")
+      try plug.tell("need sign in")
+      try await scene.wait(first, until: "needs_user")
+      let refused = try await scene.broker.command(["retry", first])
+      #expect(refused.code == 4)
+      #expect(refused.errors.contains("still waits for a person"), "\(refused.errors)")
+      let second = try await scene.send(try await scene.asset(2), to: "plug", "probe=working")
+      try await scene.wait(second, until: "accepted")
+      #expect(try await scene.broker.json("adopt", first)["status"]?.text == "succeeded")
+      try plug.tell("success")
+      try await scene.wait(second, until: "succeeded")
+      #expect(try plug.lines("done").count == 2)
+    }
+  }
+
   @Test(
     "a person's retry of what nobody knows asks the receiver first",
     .timeLimit(.minutes(1)),

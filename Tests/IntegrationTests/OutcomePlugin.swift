@@ -144,6 +144,11 @@ struct OutcomePlugin {
                                                             "effect": words[1], "retry": "later"})
                 if words[0] == "need": progress(needs_user=" ".join(words[1:]))
                 if words[0] == "progress": progress(fraction=0.5)
+                if words[0] == "flap":
+                    for number in range(int(words[1])):
+                        progress(needs_user="sign in")
+                        progress(fraction=0.5)
+                    note("flapped", "done")
                 if words[0] == "title": last["title"] = " ".join(words[1:])
                 if words[0] == "resolve": resolve(words[2] if len(words) > 2 else last["state"], words[1])
                 if words[0] == "token": note("token", last["state"])
@@ -172,6 +177,11 @@ struct OutcomePlugin {
         elif method == "submit":
             submit(call, params)
             remember()
+        elif method == "cancel" and "hang" in last.get("title", ""): pass
+        elif method == "cancel" and "heard" in last.get("title", ""):
+            send({"id": call, "result": {}})
+        elif method == "cancel" and "error" in last.get("title", ""):
+            send({"id": call, "error": {"code": -32000, "message": "no idea"}})
         elif method in ("probe", "cancel"):
             send({"id": call, "result": knowledge(params, method)})
         elif method == "reconcile":

@@ -96,6 +96,30 @@ struct NoticeTests {
     }
   }
 
+  @Test("A need is told once with its words, and not more often than once a minute")
+  func needs() async throws {
+    try await NoticeFixture.with { fixture in
+      let id = try await fixture.submitted(1).handoff.id
+      func toldNeeds() async throws -> [String?] {
+        try await fixture.ledger.nextNotices(for: .alert, limit: 100).map {
+          $0.body["needs_user"]?.text
+        }
+      }
+      for _ in 1...5 {
+        _ = try await fixture.ledger.recordNeedOfUser(id, "sign in")
+        _ = try await fixture.ledger.recordUserDone(id)
+      }
+      _ = try await fixture.ledger.recordNeedOfUser(id, "make room")
+      #expect(try await fixture.count() == 1)
+      #expect(try await toldNeeds() == ["sign in"])
+      fixture.base.time.advance(.seconds(61))
+      _ = try await fixture.ledger.recordNeedOfUser(id, "sign in")
+      #expect(try await fixture.count() == 1)
+      _ = try await fixture.ledger.recordNeedOfUser(id, "enter the code")
+      #expect(try await fixture.count() == 2)
+    }
+  }
+
   @Test("Notices of one handoff come in order; those of others do not wait")
   func order() async throws {
     try await NoticeFixture.with { fixture in

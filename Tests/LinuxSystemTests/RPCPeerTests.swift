@@ -154,6 +154,33 @@ struct RPCPeerTests {
     #expect(seen.withLock { $0 } == 300)
   }
 
+  @Test("takes what has an order in that order, and answers it, before the next is read")
+  func ordered() async throws {
+    let (one, other) = try UnixSocket.pair()
+    let seen = Mutex<[Int64]>([])
+    let peer = RPCPeer(
+      socket: one,
+      inOrder: { method, params in
+        guard method == "ordered", case .integer(let number)? = params?["n"] else { return nil }
+        seen.withLock { $0.append(number) }
+        return .success(.null)
+      },
+      handler: { method, _ throws(RPCMessage.Failure) in throw .unsupported(method) }
+    )
+    let lines = (1...2000).map {
+      "{\"jsonrpc\":\"2.0\",\"method\":\"ordered\",\"params\":{\"n\":\($0)}}\n"
+    }
+    try await withThrowingTaskGroup { group in
+      group.addTask { try await peer.run() }
+      try await BlockingThread("flood").run {
+        try other.write(Array(lines.joined().utf8))
+        try other.close()
+      }
+      try await group.waitForAll()
+    }
+    #expect(seen.withLock { $0 } == Array(1...2000))
+  }
+
   @Test("ends the connection to a peer that does not read")
   func notReading() async throws {
     try await facing(limit: 100_000) { peer, _ in
