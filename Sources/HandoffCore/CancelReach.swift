@@ -17,6 +17,8 @@ extension DestinationSettings.Transport {
       .receiver
     // Once its process has ended, nobody is left.
     case (.exec, .submitted), (.exec, .accepted): .receiver
+    // The broker itself copies, and knows whether anything got its name.
+    case (.file, .submitted): .receiver
     case (.plugin, _), (.exec, _), (.http, _), (.url, _), (.file, _): .nobody
     }
   }

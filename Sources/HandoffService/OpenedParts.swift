@@ -78,6 +78,7 @@ struct OpenedParts: Sendable {
         wishes: wishes,
         results: results,
         dryRun: DryRun(
+          ledger: ledger,
           delivery: delivery,
           preflights: preflights,
           health: health,

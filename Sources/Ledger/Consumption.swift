@@ -14,7 +14,8 @@ package enum Consumption: Sendable {
   case unknownState
   /// The token belongs to a handoff of another destination. Nothing changed.
   case wrongDestination
-  /// The handoff ended without a result (expired, withdrawn, given up): kept, and nothing else.
+  /// The handoff ended without a result (expired, withdrawn, given up), or its destination is not
+  /// configured any more: kept, and nothing else.
   case late(Handoff)
 }
 
