@@ -5,6 +5,8 @@ import Paths
 /// What the broker remembers of one delivery into an inbox, in its own state folder, until the ledger has
 /// the result: so that after a crash it can tell whether the delivery took place.
 struct DeliveryJournal: Codable, Sendable {
+  /// Where the destination's inbox was then; nil in a journal of an older release.
+  let inbox: BytePath?
   /// The folder in the inbox in which it is staged; a name of its own.
   let staging: BytePath
   /// Under which it is being placed; nil while it is being copied.
@@ -15,13 +17,15 @@ struct DeliveryJournal: Codable, Sendable {
   var hasManifestBeside: Bool
 
   private enum CodingKeys: String, CodingKey {
+    case inbox
     case staging
     case name
     case output
     case hasManifestBeside = "has_manifest_beside"
   }
 
-  init(staging: BytePath, hasManifestBeside: Bool) {
+  init(inbox: BytePath, staging: BytePath, hasManifestBeside: Bool) {
+    self.inbox = inbox
     self.staging = staging
     self.hasManifestBeside = hasManifestBeside
     output = [:]
@@ -49,6 +53,14 @@ struct DeliveryJournal: Codable, Sendable {
   /// Forgets that of a handoff.
   static func remove(_ handoff: String, in folder: BytePath) throws(SystemError) {
     try DurableFile.unlink(folder.appending(handoff + ending))
+  }
+
+  /// Removes what a broker has left that was killed while it wrote one; none is being written now.
+  static func removeUnfinished(in folder: BytePath) throws(SystemError) {
+    for entry in try Directory.entries(of: folder)
+    where entry.name.bytes.first == UInt8(ascii: ".") && entry.name.lossyText.hasSuffix(".tmp") {
+      try DurableFile.unlink(folder.appending(entry.name))
+    }
   }
 
   /// The handoffs of which there is one.

@@ -87,9 +87,14 @@ package struct FileReceiver: Sendable {
   /// Clears away what deliveries before this start have left, but those of some handoffs.
   package func sweep(keeping open: Set<String>) async {
     await thread.run { () throws(Never) in
-      logger.logged("What earlier deliveries left is still in an inbox.") {
+      var left: [String] = []
+      logger.logged("What earlier deliveries left cannot be looked at.") {
         try Directory.create(journals, permissions: 0o700)
-        for handoff in try DeliveryJournal.handoffs(in: journals) where !open.contains(handoff) {
+        try DeliveryJournal.removeUnfinished(in: journals)
+        left = try DeliveryJournal.handoffs(in: journals)
+      }
+      for handoff in left where !open.contains(handoff) {
+        logger.logged("What an earlier delivery left is still in an inbox.") {
           try recovery.clear(handoff)
         }
       }

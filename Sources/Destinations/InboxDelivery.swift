@@ -28,7 +28,11 @@ struct InboxDelivery {
   /// - Throws: ``ResultError`` with effect none.
   func run() throws(ResultError) -> [String: JSONValue] {
     let folder = try inInbox { () throws(SystemError) in try InboxFolder(inbox) }
-    var journal = DeliveryJournal(staging: try newStaging(), hasManifestBeside: assets.count == 1)
+    var journal = DeliveryJournal(
+      inbox: inbox,
+      staging: try newStaging(),
+      hasManifestBeside: assets.count == 1
+    )
     try note(journal)
     do throws(ResultError) {
       return try deliver(&journal, folder)

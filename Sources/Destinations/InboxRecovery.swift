@@ -8,6 +8,7 @@ import Paths
 /// Blocks. The staging folder stays until the ledger has the result, so what it lacks was placed, even
 /// where the inbox's reader has taken it away since.
 struct InboxRecovery {
+  /// As it is configured now; a delivery's own may have been another.
   let inbox: BytePath
   let journals: BytePath
 
@@ -18,7 +19,7 @@ struct InboxRecovery {
       else {
         return .notDelivered
       }
-      let folder = try InboxFolder(existing: inbox)
+      let folder = try InboxFolder(existing: journal.inbox ?? inbox)
       guard try FileStatus.of(journal.staging, in: folder.folder) != nil else {
         return .unknown("what was staged in the inbox is gone")
       }
@@ -33,7 +34,7 @@ struct InboxRecovery {
   /// Removes what is left of a delivery: nothing that was placed.
   func clear(_ handoff: String) throws {
     if let journal = try DeliveryJournal.read(handoff, in: journals) {
-      let folder = try InboxFolder(existing: inbox)
+      let folder = try InboxFolder(existing: journal.inbox ?? inbox)
       try clear(journal, folder)
       try folder.folder.sync()
     }

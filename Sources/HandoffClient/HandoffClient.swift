@@ -91,18 +91,45 @@ public struct HandoffClient: Sendable {
   /// - Returns: where it stands now: a receiver that is at work may have done it already.
   /// - Throws: ``HandoffClientError``, ``HandoffClientError/Kind/refused`` where it has ended before.
   public func cancel(_ id: String) async throws -> SentHandoff {
-    try await ask("cancel", HandoffQuestion(handoffID: id))
+    var losses = 0
+    do {
+      return try await ask("cancel", HandoffQuestion(handoffID: id), losses: &losses)
+    } catch let error as HandoffClientError where error.kind == .refused && losses > 0 {
+      // The question whose reply was lost may have ended it: that is what was wished.
+      let handoff = try await ask("wait", HandoffQuestion(handoffID: id), losses: &losses)
+      guard handoff.status == .cancelled else { throw error }
+      return handoff
+    }
   }
 
-  /// Asks, and asks again where the connection is lost before the answer.
   private func ask(_ method: String, _ question: some Encodable) async throws -> SentHandoff {
+    var losses = 0
+    return try await ask(method, question, losses: &losses)
+  }
+
+  /// Asks, and asks again where the connection is lost before the answer, until the patience is over.
+  ///
+  /// That counts from the first loss. Only a broker that has held the question for longer than that
+  /// counts as one that could be reached, since an end may be awaited for days.
+  ///
+  /// - Parameters:
+  ///   - method: of the control socket.
+  ///   - question: its parameters.
+  ///   - losses: goes up by one for each.
+  /// - Returns: the answer.
+  /// - Throws: as ``send(_:again:)``.
+  private func ask(
+    _ method: String,
+    _ question: some Encodable,
+    losses: inout Int
+  ) async throws -> SentHandoff {
     let parameters: JSONValue
     do {
       parameters = try WireCoder.value(question)
     } catch let error as ProtocolError {
       throw HandoffClientError(ResultError(error.code, error.message, effect: .none))
     }
-    var lostSince = ContinuousClock.now
+    var lostSince: ContinuousClock.Instant?
     var pause = Duration.milliseconds(50)
     while true {
       let asked = ContinuousClock.now
@@ -110,10 +137,12 @@ public struct HandoffClient: Sendable {
         let answer = try await BrokerCall.answer(to: method, parameters, over: socket)
         return try WireCoder.document(SentHandoff.self, from: answer)
       } catch let lost as ConnectionLost {
-        if asked.duration(to: .now) > .seconds(1) {
-          (lostSince, pause) = (.now, .milliseconds(50))
-        }
-        guard lostSince.duration(to: .now) + pause < patience else {
+        losses += 1
+        let now = ContinuousClock.now
+        if asked.duration(to: now) > patience { (lostSince, pause) = (nil, .milliseconds(50)) }
+        let first = lostSince ?? now
+        lostSince = first
+        guard first.duration(to: now) + pause < patience else {
           throw HandoffClientError(.unreachable, "\(socket.displayText): \(lost.reason)")
         }
       } catch let error as ProtocolError {

@@ -30,6 +30,8 @@ extension DestinationSettings.Transport {
     // Once its process has ended, nobody is left.
     case (.exec, .submitted), (.exec, .accepted): .receiver
     case (.exec, _): .ended
+    // The broker itself copies, and knows whether anything got its name.
+    case (.file, .submitted): .receiver
     case (.plugin, _), (.http, _), (.url, _), (.file, _): .nobody
     }
   }

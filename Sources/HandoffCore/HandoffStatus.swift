@@ -31,6 +31,8 @@ package enum HandoffStatus: String, Hashable, Sendable, Codable, CaseIterable {
 }
 
 /// Why a pending handoff waits.
+///
+/// ``destinationUnknown`` is never recorded: the configuration says it, of everything that is open.
 package enum WaitingReason: String, Hashable, Sendable, Codable, CaseIterable {
   case approval
   case after
@@ -42,4 +44,5 @@ package enum WaitingReason: String, Hashable, Sendable, Codable, CaseIterable {
   case slot
   case superseded
   case libraryUnavailable = "library_unavailable"
+  case destinationUnknown = "destination_unknown"
 }

@@ -25,6 +25,7 @@ extension ControlQuestions {
       return handoff
     }
     wishes[handoff.destination]?.signal()
+    changes.changed(id)
     let open = handoff
     let answered = try await changes.wait(for: id, atMost: Self.patience) { () -> Handoff? in
       let now = try await ledger.handoff(id)
@@ -37,7 +38,20 @@ extension ControlQuestions {
   ///
   /// Where nobody knows what became of it, or it waits for a person, its receiver is asked first, if that
   /// is possible: what it says counts instead of another submission.
+  ///
+  /// - Throws: ``ControlError``, with `destination_unknown` where nothing would make the attempt.
   func retry(_ id: Handoff.ID) async throws -> Handoff {
+    if let destination = try await ledger.handoff(id)?.destination,
+      configuration.destination(destination) == nil
+    {
+      throw ControlError(
+        refusal: ResultError(
+          .destinationUnknown,
+          "\(destination) is not configured any more: configure it again, or `handoff cancel \(id)`",
+          effect: .none
+        )
+      )
+    }
     if let claimed = try await ledger.sent(id) {
       let before = claimed.handoff.status
       if before == .outcomeUnknown || before == .needsUser {

@@ -17,7 +17,11 @@ extension ControlQuestions {
     }
     let destinations = configuration.destinations.filter { $0.transport == .url }
     do {
-      let handoff = try await results.takeUnverified(result, of: destinations)
+      let handoff = try await results.takeUnverified(
+        result,
+        of: destinations,
+        among: Set(configuration.destinations.map(\.name))
+      )
       return try WireCoder.value(HandoffReport(handoff))
     } catch let error as ResultError {
       throw ControlError(Self.answer(to: error.code), "\(error.code): \(error.message)")

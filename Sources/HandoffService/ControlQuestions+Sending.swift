@@ -9,9 +9,14 @@ extension ControlQuestions {
   /// Makes a handoff of what a sender's document asks for.
   func send(_ parameters: JSONValue?) async throws -> HandoffReport {
     let asked = try Self.document(parameters)
-    let order = try SendOrder(asked.request, configuration, now: now()).order
+    let sent = try SendOrder(asked.request, now: now())
     do {
-      let (handoff, _) = try await ledger.create(order, again: asked.again)
+      // A second try is answered with what the first one made, whatever has changed since.
+      if sent.order.key != nil, let made = try await ledger.handoff(sameAs: sent.order) {
+        return HandoffReport(made, under: configuration)
+      }
+      try sent.check(configuration)
+      let (handoff, _) = try await ledger.create(sent.order, again: asked.again)
       return HandoffReport(handoff)
     } catch let error as LedgerError {
       throw error.refusal
@@ -21,11 +26,13 @@ extension ControlQuestions {
   /// Says what would become of it.
   func dryRun(_ parameters: JSONValue?) async throws -> DryRunReport {
     let asked = try Self.document(parameters)
-    let order = try SendOrder(asked.request, configuration, now: now()).order
-    guard let settings = configuration.destination(order.destination) else {
-      throw ControlError(.notFound, "there is no destination \(order.destination)")
-    }
-    return try await dryRun.report(order, to: settings)
+    let sent = try SendOrder(asked.request, now: now())
+    if sent.order.key != nil, let report = try await dryRun.repeated(sent.order) { return report }
+    return try await dryRun.report(
+      sent.order,
+      again: asked.again,
+      to: sent.check(configuration)
+    )
   }
 
   private static func document(_ parameters: JSONValue?) throws -> SendParameters {

@@ -1,14 +1,31 @@
 import HandoffConfig
 import HandoffControl
+import HandoffCore
 import HandoffProtocol
 import Ledger
 
-/// Destinations whose receivers want nothing any more.
+/// Destinations whose receivers want nothing any more, and those that are gone.
 extension ControlQuestions {
   func stoppedDestinations() async throws -> [NeedsPerson] {
     try await ledger.stops().map { stop in
       .destination(StopReport(stop.destination, reason: stop.reason, stoppedAt: stop.stoppedAt))
     }
+  }
+
+  /// Handoffs that wait for destinations which the configuration does not have any more.
+  ///
+  /// - Parameter waiting: how many wait for each destination.
+  /// - Returns: the newest of each.
+  /// - Throws: where the ledger cannot be read.
+  func waitingForUnknownDestinations(
+    _ waiting: [DestinationName: Int]
+  ) async throws -> [Handoff] {
+    var handoffs: [Handoff] = []
+    for name in waiting.keys.sorted(by: { $0.text < $1.text })
+    where configuration.destination(name) == nil {
+      handoffs += try await ledger.handoffs(status: .pending, destination: name, limit: 100)
+    }
+    return handoffs
   }
 
   /// A person has one go on.

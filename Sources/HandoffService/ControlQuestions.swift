@@ -117,6 +117,7 @@ struct ControlQuestions: Sendable {
       needsPerson += try await ledger.handoffs(status: status, limit: 100)
     }
     needsPerson += try await ledger.unadoptedSuccesses(limit: 100)
+    needsPerson += try await waitingForUnknownDestinations(waiting)
     let failed = try await ledger.notices(.failed, limit: 100)
     var shown = counts.shown
     for (state, count) in try await ledger.countUndelivered() {
@@ -148,7 +149,7 @@ struct ControlQuestions: Sendable {
         )
       },
       counts: shown,
-      needsPerson: needsPerson.map { .handoff(HandoffReport($0)) }
+      needsPerson: needsPerson.map { .handoff(HandoffReport($0, under: configuration)) }
         + failed.map { .notice(NoticeReport($0)) } + (try await stoppedDestinations()),
       notices: try await ledger.notices(.pending, limit: 100).map(NoticeReport.init)
     )
@@ -168,7 +169,8 @@ struct ControlQuestions: Sendable {
         throw ControlError(.notFound, "there is no handoff \(id)")
       }
       let needsPerson = [.outcomeUnknown, .needsUser].contains(handoff.status)
-      return handoff.status.isFinal || needsPerson ? HandoffReport(handoff) : nil
+      return handoff.status.isFinal || needsPerson
+        ? HandoffReport(handoff, under: configuration) : nil
     }
   }
 

@@ -1,6 +1,7 @@
 import Destinations
 import Glibc
 import HandoffConfig
+import HandoffControl
 import HandoffCore
 import HandoffProtocol
 import LinuxSystem
@@ -63,6 +64,26 @@ extension Doctor {
         lines.append(line(for: command, of: "callback \(callback.id)"))
       }
       return lines
+    }
+  }
+
+  /// What is open for a destination that was taken out of the configuration goes nowhere.
+  var destinationLines: [DoctorReport.Line] {
+    get async throws {
+      let open = try await LedgerQueries.open(configuration).openHandoffs()
+      let stuck = Dictionary(
+        grouping: open.filter { $0.waiting?.reason == .destinationUnknown },
+        by: \.destination
+      )
+      guard !stuck.isEmpty else { return [.ok("every open handoff's destination is configured")] }
+      return stuck.sorted { $0.key.text < $1.key.text }.map { name, handoffs in
+        let shown = handoffs.prefix(5).map(\.id).joined(separator: ", ")
+        let more = handoffs.count > 5 ? " and \(handoffs.count - 5) more" : ""
+        return .problem(
+          "\(shown)\(more): destination \(name) is not configured any more",
+          mend: "configure \(name) again, or `handoff cancel` them"
+        )
+      }
     }
   }
 

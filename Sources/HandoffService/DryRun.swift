@@ -2,19 +2,40 @@ import Destinations
 import HandoffControl
 import HandoffCore
 import HandoffProtocol
+import Ledger
 
-/// What would become of an order: the sender's checks, then the receiver's own; nothing is recorded,
-/// granted or submitted.
+/// What would become of an order: the sender's checks, as ``Ledger/create(_:again:)`` and each attempt make
+/// them, then the receiver's own; nothing is ordered, granted or submitted.
 struct DryRun: Sendable {
+  let ledger: Ledger
   let delivery: DeliveryPreparation
   let running: RunningPlugins
   let health: [DestinationHealth]
   let now: @Sendable () -> Timestamp
 
+  /// What a second try with the same key is told; nil where none was made with it.
+  func repeated(_ order: HandoffOrder) async throws -> DryRunReport? {
+    do {
+      guard let made = try await ledger.handoff(sameAs: order) else { return nil }
+      var report = DryRunReport(order.destination, order.localIdentifiers, .accepted)
+      report.note =
+        "its key has made \(made.id), which is \(made.status.rawValue): no other is made"
+      return report
+    } catch let error as LedgerError {
+      return try refused(order, error)
+    }
+  }
+
   func report(
     _ order: HandoffOrder,
+    again: Bool,
     to settings: DestinationSettings
   ) async throws -> DryRunReport {
+    do {
+      _ = try await ledger.earlier(order, again: again)
+    } catch let error as LedgerError {
+      return try refused(order, error)
+    }
     let receiver = running[settings.name]
     let constraints = receiver.map { settings.constraints(of: $0.introduction) }
     var report = DryRunReport(order.destination, order.localIdentifiers, .accepted)
@@ -35,6 +56,13 @@ struct DryRun: Sendable {
     return report
   }
 
+  private func refused(_ order: HandoffOrder, _ error: LedgerError) throws -> DryRunReport {
+    guard let reason = error.refusal.reason else { throw error }
+    var report = DryRunReport(order.destination, order.localIdentifiers, .refused)
+    report.refuse(reason, .sender)
+    return report
+  }
+
   private func check(
     _ order: HandoffOrder,
     _ constraints: Constraints
@@ -46,7 +74,7 @@ struct DryRun: Sendable {
       status: .pending,
       createdAt: now()
     )
-    return try await delivery.check(handoff, constraints: constraints)
+    return try await delivery.inspect(handoff, constraints: constraints)
   }
 
   private func carried(

@@ -67,7 +67,9 @@ struct FileStage: Sendable {
 
   private enum Part: Sendable {
     case copied(HandoffResult)
-    /// It was cancelled, or has expired.
+    /// A person wishes it cancelled.
+    case unwanted
+    /// It has expired.
     case ended
     /// The broker stops, or the ledger cannot be read: the copying goes on.
     case unwatched
@@ -87,11 +89,18 @@ struct FileStage: Sendable {
         )
       }
       var hasEnded = false
+      var isUnwanted = false
       for await part in group {
         switch part {
         case .copied(let result):
           group.cancelAll()
+          if isUnwanted, result.isWithoutEffect {
+            return HandoffResult(state: request.state, outcome: .cancelled(nil))
+          }
           return hasEnded && !result.isSuccess ? nil : result
+        case .unwanted:
+          isUnwanted = true
+          group.cancelAll()
         case .ended:
           // What is not placed yet is not placed any more.
           hasEnded = true
@@ -106,9 +115,11 @@ struct FileStage: Sendable {
 
   private func untilEnd(of id: Handoff.ID) async -> Part {
     do {
-      return try await changes.wait(for: id) {
-        let isFinal = try await ledger.handoff(id)?.status.isFinal ?? true
-        return isFinal ? .ended : nil
+      return try await changes.wait(for: id) { () -> Part? in
+        guard let handoff = try await ledger.handoff(id), !handoff.status.isFinal else {
+          return .ended
+        }
+        return handoff.cancelRequestedAt == nil ? nil : .unwanted
       }
     } catch is CancellationError {
       return .unwatched
@@ -160,6 +171,12 @@ extension GrantedAsset {
 extension HandoffResult {
   fileprivate var isSuccess: Bool {
     if case .success = outcome { true } else { false }
+  }
+
+  /// It failed, and nothing got its name in the inbox.
+  fileprivate var isWithoutEffect: Bool {
+    guard case .failure(let error) = outcome else { return false }
+    return error.effect == .none
   }
 
   /// Why the inbox cannot be used now; nil where it can, or the fault is another's.

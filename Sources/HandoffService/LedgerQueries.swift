@@ -19,14 +19,16 @@ package struct HandoffFilter: Sendable {
 /// Where there has never been a ledger, there is nothing in it.
 package struct LedgerQueries: Sendable {
   let ledger: LedgerReader?
+  let configuration: Configuration
 
   /// Opens the ledger of a configuration for reading.
   package static func open(_ configuration: Configuration) async throws -> LedgerQueries {
     do {
       let state = configuration.broker.state
-      return LedgerQueries(ledger: try await Ledger.openForReading(directory: state))
+      let ledger = try await Ledger.openForReading(directory: state)
+      return LedgerQueries(ledger: ledger, configuration: configuration)
     } catch LedgerError.missing {
-      return LedgerQueries(ledger: nil)
+      return LedgerQueries(ledger: nil, configuration: configuration)
     }
   }
 
@@ -41,7 +43,7 @@ package struct LedgerQueries: Sendable {
 
   package func handoff(_ id: Handoff.ID) async throws -> HandoffReport? {
     guard let ledger, let handoff = try await ledger.handoff(id) else { return nil }
-    var report = HandoffReport(handoff)
+    var report = HandoffReport(handoff, under: configuration)
     let notices = try await ledger.notices(of: id)
     if !notices.isEmpty { report.notices = notices.map(NoticeReport.init) }
     let late = try await ledger.lateResults(of: id)
@@ -57,7 +59,7 @@ package struct LedgerQueries: Sendable {
       since: filter.since,
       limit: filter.limit ?? .max
     )
-    return handoffs?.map(HandoffReport.init) ?? []
+    return handoffs?.map { HandoffReport($0, under: configuration) } ?? []
   }
 
   /// All that have not ended, newest first.

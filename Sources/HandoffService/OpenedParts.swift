@@ -77,6 +77,7 @@ struct OpenedParts: Sendable {
         wishes: wishes,
         results: results,
         dryRun: DryRun(
+          ledger: ledger,
           delivery: delivery,
           running: running,
           health: health,

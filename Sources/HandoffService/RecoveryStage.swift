@@ -21,7 +21,8 @@ struct RecoveryStage: Sendable {
       let handoff = claimed.handoff
       guard canGoOn(handoff) else {
         let retry = destinations[handoff.destination]?.retry
-        let error = Self.interrupted(mayRepeat: retry?.repeatsUnknown ?? false)
+        let error =
+          retry.map { Self.interrupted(mayRepeat: $0.repeatsUnknown) } ?? Self.notConfigured
         try await results.fail(handoff.id, error, side: .broker, retry: retry)
         continue
       }
@@ -49,6 +50,13 @@ struct RecoveryStage: Sendable {
     case .exec: return false
     }
   }
+
+  private static let notConfigured = ResultError(
+    .destinationUnknown,
+    "its destination is not configured any more",
+    effect: .unknown,
+    remedy: "configure it again; or look at the destination, then `handoff adopt` or `cancel`"
+  )
 
   private static func interrupted(mayRepeat: Bool) -> ResultError {
     ResultError(

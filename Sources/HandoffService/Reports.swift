@@ -1,4 +1,5 @@
 import DropFolders
+import HandoffConfig
 import HandoffControl
 import HandoffCore
 import HandoffProtocol
@@ -53,6 +54,17 @@ extension HeldOrderReport {
       title: held.order.title,
       heldAt: held.heldAt
     )
+  }
+}
+
+extension HandoffReport {
+  /// As it stands under a configuration: what is open goes nowhere if that lacks its destination.
+  init(_ handoff: Handoff, under configuration: Configuration) {
+    self.init(handoff)
+    guard !handoff.status.isFinal, configuration.destination(handoff.destination) == nil else {
+      return
+    }
+    waiting = Waiting(reason: .destinationUnknown, until: nil)
   }
 }
 

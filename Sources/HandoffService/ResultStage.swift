@@ -76,11 +76,18 @@ struct ResultStage: Sendable {
 
   /// Takes a result that came by itself, for the handoffs of some destinations.
   ///
+  /// For a handoff of a destination that is not configured any more it is kept, for a person to adopt.
+  ///
+  /// - Parameters:
+  ///   - result: from wherever.
+  ///   - destinations: whose results come by themselves.
+  ///   - configured: all that there are.
   /// - Returns: the handoff as it is now.
   /// - Throws: as ``take(_:from:)``.
   func takeUnverified(
     _ result: HandoffResult,
-    of destinations: [DestinationSettings]
+    of destinations: [DestinationSettings],
+    among configured: Set<DestinationName>
   ) async throws -> Handoff {
     let policies = Dictionary(destinations.map { ($0.name, $0.retry) }) { first, _ in first }
     return try await noting(nil) {
@@ -88,6 +95,7 @@ struct ResultStage: Sendable {
       let consumption = try await ledger.consumeUnverified(
         TokenRedaction.redactedResult(result),
         of: policies,
+        configured: configured,
         jitter: Double.random(in: 0...1)
       )
       return try await settle(
@@ -106,9 +114,17 @@ struct ResultStage: Sendable {
     case .alreadyConsumed: throw Self.refusal(.alreadyConsumed, "this state token was used")
     case .unknownState: throw Self.refusal(.unknownState, "no handoff has this state token")
     case .wrongDestination: throw Self.refusal(.wrongDestination, foreign)
-    case .late(let handoff) where !handoff.status.isFinal:
+    case .late(let handoff) where handoff.status.isFinal:
+      throw Self.refusal(.expired, "the handoff had ended; the result is kept as late")
+    case .late(let handoff) where handoff.error?.code == .malformedResult:
       throw Self.refusal(.alreadyConsumed, "the result before broke the protocol; this one is kept")
-    case .late: throw Self.refusal(.expired, "the handoff had ended; the result is kept as late")
+    case .late(let handoff):
+      changes.changed(handoff.id)
+      throw Self.refusal(
+        .destinationUnknown,
+        "\(handoff.destination) is not configured any more; the result is kept as late, and "
+          + "`handoff adopt \(handoff.id)` takes a success"
+      )
     case .malformed(let fault): throw Self.refusal(.malformedResult, fault)
     case .pastAttempt: throw Self.refusal(.alreadyConsumed, "the attempt had its end before")
     }

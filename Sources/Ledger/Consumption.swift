@@ -14,8 +14,8 @@ package enum Consumption: Sendable {
   case unknownState
   /// The token belongs to a handoff of another destination. Nothing changed.
   case wrongDestination
-  /// The handoff ended without a result (expired, withdrawn, given up), or is held because of one that
-  /// could not be read: kept, and nothing else.
+  /// The handoff ended without a result (expired, withdrawn, given up), is held because of one that could
+  /// not be read, or its destination is not configured any more: kept, and nothing else.
   case late(Handoff)
   /// It is no valid answer to the handoff, which had ended. Nothing changed.
   case malformed(String)

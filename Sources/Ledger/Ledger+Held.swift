@@ -55,7 +55,7 @@ extension LedgerTransaction {
   /// The pair may have been handed off, or will be.
   func isOrdered(_ asset: Int64, _ destination: DestinationName) throws -> Bool {
     if try hasAutomaticHandoff(asset, destination) { return true }
-    return try standing([asset], destination) != nil
+    return try orderChecks.standing([asset], destination) != nil
   }
 
   fileprivate func release(_ held: HandoffOrder) throws -> Handoff.ID? {

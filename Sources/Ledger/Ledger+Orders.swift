@@ -1,4 +1,5 @@
 package import HandoffCore
+import SQLite
 
 extension Ledger {
   /// Makes a handoff, or finds the one with the same idempotency key and body.
@@ -16,15 +17,39 @@ extension Ledger {
   ) async throws -> (handoff: Handoff, isNew: Bool) {
     let prepared = try PreparedOrder(order)
     let (row, isNew) = try await write { transaction in
-      if let existing = try transaction.handoff(sameAs: prepared) {
-        return (try transaction.row(Handoff.ID(row: existing)), false)
+      if let existing = try transaction.orderChecks.earlier(prepared, again: again) {
+        return (existing, false)
       }
       let assets = try transaction.presentAssets(order.localIdentifiers)
-      if !again, let standing = try transaction.standing(assets, order.destination) {
-        throw LedgerError.alreadySucceeded(standing.handoffID, standing.status)
-      }
       return (try transaction.insert(prepared, assets: assets), true)
     }
     return (try Handoff(row), isNew)
+  }
+}
+
+extension LedgerReading {
+  /// The handoff that was made with an order's idempotency key and body; nil where there is none.
+  ///
+  /// - Throws: ``LedgerError/keyReused(_:)`` where the body was another, and what the order itself is
+  ///   refused for.
+  package func handoff(sameAs order: HandoffOrder) async throws -> Handoff? {
+    let prepared = try PreparedOrder(order)
+    let row = try await readings.queue.read { connection in
+      let checks = OrderChecks(connection: connection)
+      return try checks.handoff(sameAs: prepared).flatMap { try checks.row($0) }
+    }
+    return try row.map { try Handoff($0) }
+  }
+
+  /// Makes the checks of ``Ledger/create(_:again:)`` and changes nothing.
+  ///
+  /// - Returns: the handoff that the order would be answered with; nil where a new one would be made.
+  /// - Throws: as ``Ledger/create(_:again:)``.
+  package func earlier(_ order: HandoffOrder, again: Bool) async throws -> Handoff? {
+    let prepared = try PreparedOrder(order)
+    let row = try await readings.queue.read { connection in
+      try OrderChecks(connection: connection).earlier(prepared, again: again)
+    }
+    return try row.map { try Handoff($0) }
   }
 }

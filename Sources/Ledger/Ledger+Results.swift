@@ -37,6 +37,8 @@ extension Ledger {
   /// - Parameters:
   ///   - result: from wherever.
   ///   - destinations: whose handoffs it may end, each with when failed attempts are made again.
+  ///   - configured: all destinations that there are. For a handoff of any other it is kept as a late
+  ///     result, which a person may adopt, also where the handoff's outcome is unknown.
   ///   - jitter: 0 to 1; see ``RetryPolicy``.
   /// - Returns: what the result has changed; ``Consumption/wrongDestination`` for a token of any other
   ///   destination's handoff.
@@ -44,9 +46,15 @@ extension Ledger {
   package func consumeUnverified(
     _ result: HandoffResult,
     of destinations: [DestinationName: RetryPolicy],
+    configured: Set<DestinationName>? = nil,
     jitter: Double
   ) async throws -> Consumption {
-    let received = try ReceivedResult(result, from: nil, unverified: Set(destinations.keys))
+    let received = try ReceivedResult(
+      result,
+      from: nil,
+      unverified: Set(destinations.keys),
+      configured: configured
+    )
     let policies = Dictionary(uniqueKeysWithValues: destinations.map { ($0.text, $1) })
     return try await write { transaction in
       let row = try received.row.flatMap { try transaction.optionalRow($0) }

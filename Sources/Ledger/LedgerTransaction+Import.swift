@@ -5,7 +5,7 @@ import SQLite
 
 extension LedgerTransaction {
   /// The row of an asset, made unless it is known, present from now on.
-  func place(_ asset: Asset, _ known: AssetKey?) throws -> Int64 {
+  func place(_ asset: Asset, _ known: OrderChecks.AssetKey?) throws -> Int64 {
     if let known {
       if known.status == Asset.Status.deleted.rawValue {
         try setStatus(.present, of: known.row, kind: "revived")
@@ -124,7 +124,7 @@ extension LedgerTransaction {
     if prepared.order.isAutomatic, let first = assets.first {
       let destination = prepared.order.destination
       if try hasAutomaticHandoff(first, destination) { return nil }
-      if try standing(assets, destination) != nil { return nil }
+      if try orderChecks.standing(assets, destination) != nil { return nil }
       if try wasDeleted(first) { return nil }
     }
     return try insert(prepared, assets: assets).handoffID

@@ -22,7 +22,8 @@ extension LedgerTransaction {
     else {
       return try refuseStray(received, .unknownState)
     }
-    guard received.mayAnswer(row.destination) else {
+    let isOrphan = received.isOrphan(of: row.destination)
+    guard isOrphan || received.mayAnswer(row.destination) else {
       return try refuse(received, .wrongDestination, row)
     }
     if row.isOverdue(at: now), !row.status.isFinal { try expire(&row) }
@@ -31,14 +32,7 @@ extension LedgerTransaction {
     switch row.status {
     case .succeeded, .cancelled, .refused, .failed, .expired:
       guard row.consumedAt == nil else { return try refuse(received, .alreadyConsumed, row) }
-      if let fault = versionFault(received, row) {
-        return try refuse(received, .malformed(fault), row)
-      }
-      row.lateResults += 1
-      if row.result == nil { row.isVerified = received.isVerified }
-      try save(row, from: row.status)
-      touch(row.destination)
-      return try refuse(received, .late(row), row)
+      return try keepLate(received, &row)
     case .pending, .leased:
       // Its last attempt has had its answer, and nothing was sent since.
       return try refuse(received, .alreadyConsumed, row)
@@ -48,9 +42,25 @@ extension LedgerTransaction {
       try save(row, from: row.status)
       return try refuse(received, .late(row), row)
     case .submitted, .accepted, .outcomeUnknown, .needsUser:
+      if isOrphan { return try keepLate(received, &row) }
       row.isVerified = received.isVerified
       return try keep(received, try apply(received, to: &row, terms), of: row)
     }
+  }
+
+  /// Keeps a result that decides nothing by itself, for a person to adopt.
+  private func keepLate(
+    _ received: ReceivedResult,
+    _ row: inout HandoffRow
+  ) throws -> StoredConsumption {
+    if let fault = versionFault(received, row) {
+      return try refuse(received, .malformed(fault), row)
+    }
+    row.lateResults += 1
+    if row.result == nil { row.isVerified = received.isVerified }
+    try save(row, from: row.status)
+    touch(row.destination)
+    return try refuse(received, .late(row), row)
   }
 
   private func apply(

@@ -7,6 +7,8 @@ struct ReceivedResult: Sendable {
   let destination: DestinationName?
   /// The destinations whose handoffs a result may end that came by itself.
   let unverified: Set<DestinationName>
+  /// Those that there are; nil where that is not known.
+  let configured: Set<DestinationName>?
   /// The row that the token names; proven only by the digest.
   let row: Int64?
   let tokenDigest: [UInt8]
@@ -18,10 +20,12 @@ struct ReceivedResult: Sendable {
   init(
     _ result: HandoffResult,
     from destination: DestinationName?,
-    unverified: Set<DestinationName> = []
+    unverified: Set<DestinationName> = [],
+    configured: Set<DestinationName>? = nil
   ) throws {
     self.destination = destination
     self.unverified = unverified
+    self.configured = configured
     row = TokenMint.row(of: result.state)
     tokenDigest = try TokenMint.digest(of: result.state.revealed)
     version = result.protocolVersion
@@ -42,6 +46,13 @@ struct ReceivedResult: Sendable {
   func mayAnswer(_ name: String) -> Bool {
     guard let destination else { return unverified.contains { $0.text == name } }
     return destination.text == name
+  }
+
+  /// It came by itself for a handoff of a destination that there is no more: nobody can tell whether it
+  /// may answer, so it is kept for a person.
+  func isOrphan(of name: String) -> Bool {
+    guard destination == nil, let configured else { return false }
+    return !configured.contains { $0.text == name }
   }
 
   /// `success`, `cancelled` or `failure`.

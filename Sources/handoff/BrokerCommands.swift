@@ -131,6 +131,10 @@ extension Command {
     if handoff.status.isFinal {
       return "a success came after its end: `handoff adopt \(handoff.id)` takes it"
     }
+    if handoff.waiting?.reason == .destinationUnknown {
+      return "destination_unknown: its destination is not configured any more; configure it again, "
+        + "or `handoff cancel \(handoff.id)`"
+    }
     return handoff.userNeed ?? handoff.error?.message ?? ""
   }
 

@@ -79,7 +79,8 @@ extension Command {
     _ arguments: ParsedArguments,
     _ configuration: Configuration
   ) throws {
-    for destination in destinations {
+    // With a key the broker looks first whether the handoff was made already.
+    for destination in destinations where !arguments.has("key") {
       guard DestinationName(destination).flatMap(configuration.destination) == nil else { continue }
       let names = configuration.destinations.map(\.name.text).joined(separator: ", ")
       throw CommandFailure(

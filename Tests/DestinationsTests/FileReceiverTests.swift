@@ -116,6 +116,28 @@ struct FileReceiverTests {
     }
   }
 
+  @Test("finds and clears what an earlier broker left, also in an inbox that was another then")
+  func moved() async throws {
+    try await InboxScene.run { scene in
+      _ = try await scene.deliver([scene.asset(Self.clip, "a.mp4")])
+      #expect(try scene.names().count == 3, "its staging folder stays until it is forgotten")
+      let journals = scene.work.appending("deliveries")
+      try DurableFile.write([1], to: journals.appending(".12.34.tmp"))
+      let moved = try scene.receiver(inbox: scene.root.appending("other"))
+      guard case .delivered(let output) = await moved.standing(of: "h12") else {
+        Issue.record("it is in the inbox that was configured then")
+        return
+      }
+      #expect(output["path"]?.text == scene.inbox.appending("a.mp4").lossyText)
+      await moved.sweep(keeping: ["h12"])
+      #expect(try scene.names(journals) == ["h12.json"])
+      await moved.sweep(keeping: [])
+      #expect(try scene.names(journals).isEmpty)
+      #expect(try scene.names() == scene.shown())
+      #expect(try scene.shown().count == 2)
+    }
+  }
+
   @Test("makes the inbox, but not the folder that it lies in")
   func missing() async throws {
     try await InboxScene.run { scene in

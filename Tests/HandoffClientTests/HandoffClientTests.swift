@@ -145,6 +145,40 @@ struct HandoffClientTests {
     #expect(asked.isEmpty)
   }
 
+  @Test("a broker that takes the question and hangs up after a while is given up on, too")
+  func flapping() async throws {
+    let holding = [StandInBroker.Reaction](repeating: .holds(.milliseconds(1_100)), count: 6)
+    let asked = try await with(holding, patience: .milliseconds(1_500)) { client in
+      let thrown = await #expect(throws: HandoffClientError.self) { try await client.cancel("h7") }
+      #expect(thrown?.kind == .unreachable)
+    }
+    #expect(asked.count == 3)
+  }
+
+  @Test(
+    "a cancel whose reply was lost has succeeded where the handoff is cancelled, and only there"
+  )
+  func lostCancel() async throws {
+    let ended = RPCMessage.Failure(code: -32_012, message: "h7 has ended")
+    let asked = try await with([
+      .hangsUp, .refuses(ended), .answers(handoff("cancelled")),
+      .hangsUp, .refuses(ended), .answers(handoff("succeeded")),
+      .refuses(ended),
+    ]) { client in
+      let stands = try await client.cancel("h7")
+      #expect(stands.status == .cancelled)
+      for _ in 1...2 {
+        let thrown = await #expect(throws: HandoffClientError.self) {
+          try await client.cancel("h7")
+        }
+        #expect(thrown?.kind == .refused)
+      }
+    }
+    #expect(
+      asked.map(\.method) == ["cancel", "cancel", "wait", "cancel", "cancel", "wait", "cancel"]
+    )
+  }
+
   @Test("cancel names the handoff and tells where it stands")
   func cancel() async throws {
     let asked = try await with([.answers(handoff("cancelled"))]) { client in

@@ -1,3 +1,4 @@
+import Glibc
 import HandoffProtocol
 import HandoffWire
 import LinuxSystem
@@ -12,7 +13,11 @@ final class StandInBroker: Sendable {
     case refuses(RPCMessage.Failure)
     /// The connection ends, as when the broker dies after it took the question.
     case hangsUp
+    /// The connection ends after a time.
+    case holds(Duration)
   }
+
+  private static let thread = BlockingThread("stand-in")
 
   private let reactions: Mutex<[Reaction]>
   private let heard = Mutex<[(method: String, parameters: JSONValue)]>([])
@@ -36,6 +41,11 @@ final class StandInBroker: Sendable {
         switch next {
         case .answers(let answer): return answer
         case .refuses(let failure): throw failure
+        case .holds(let time):
+          await Self.thread.run { () throws(Never) in
+            _ = poll(nil, 0, CInt(time / .milliseconds(1)))
+          }
+          fallthrough
         case .hangsUp:
           peer.withLock { $0 }?.close()
           return .null

@@ -103,6 +103,46 @@ struct InboxTests {
     }
   }
 
+  @Test("a copy that is cancelled on its way ends with nothing done, and leaves nothing")
+  func cancelled() async throws {
+    try await Scene.run(Self.configuration, starting: false) { scene in
+      let inbox = scene.broker.root.appending("inbox")
+      try Directory.create(inbox)
+      let place = inbox.lossyText
+      let mount =
+        "truncate -s 320M '\(place).image' && mkfs.xfs -q '\(place).image' "
+        + "&& mount -o loop '\(place).image' '\(place)'"
+      guard await shell("(\(mount)) 2>/dev/null") == 0 else {
+        return print("skipped: nothing can be mounted here")
+      }
+      do {
+        try await scene.broker.start()
+        // From here on who writes there waits.
+        #expect(await shell("fsfreeze -f '\(place)'") == 0)
+        try scene.write(try await Scene.video(4), to: "held.mp4")
+        let handoffs = try await scene.broker.wait("handoffs") {
+          $0.elements.first?["status"]?.text == "submitted"
+        }
+        let id = BytePath(try #require(handoffs.elements.first).text(of: "id"))
+        let ended = try await scene.broker.command(["cancel", id])
+        #expect(ended.code == 0)
+        #expect(!ended.errors.contains("may still happen"))
+        let cancelled = try await scene.broker.wait("show", id) {
+          $0["status"]?.text == "cancelled"
+        }
+        #expect(cancelled["error"] == .null)
+        #expect(await shell("fsfreeze -u '\(place)'") == 0)
+        let isEmpty = try await poll { try Self.names(scene).isEmpty ? true : nil }
+        #expect(isEmpty == true)
+      } catch {
+        _ = await shell("fsfreeze -u '\(place)' 2>/dev/null; umount -l '\(place)'")
+        throw error
+      }
+      await scene.broker.end(SIGTERM)
+      _ = await shell("umount -l '\(place)'")
+    }
+  }
+
   private static func large() async throws -> [UInt8] {
     let box: [UInt8] = [0, 0x40, 0, 0] + Array("free".utf8)
     return try await Scene.video(3) + box + [UInt8](repeating: 5, count: 0x40_0000 - 8)

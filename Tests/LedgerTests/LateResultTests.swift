@@ -62,6 +62,42 @@ struct LateResultTests {
     }
   }
 
+  @Test(
+    "what comes by itself for a destination that is gone is kept late, and can be adopted",
+    arguments: [HandoffStatus.outcomeUnknown, .cancelled]
+  )
+  func orphaned(_ status: HandoffStatus) async throws {
+    try await LedgerFixture.with { fixture in
+      let sent = try await fixture.standing(at: status)
+      let result = HandoffResult(
+        state: sent.request.state,
+        outcome: .success(output: ["id": .string("7")])
+      )
+      let foreign = try await fixture.ledger.consumeUnverified(
+        result,
+        of: [.social: .hour],
+        configured: [.social, .archive],
+        jitter: 1
+      )
+      #expect(foreign.name == "wrongDestination")
+      let kept = try await fixture.ledger.consumeUnverified(
+        result,
+        of: [.social: .hour],
+        configured: [.social],
+        jitter: 1
+      )
+      #expect(kept.name == "late")
+      let handoff = try await fixture.handoff(sent.handoff.id)
+      #expect(handoff.status == status)
+      #expect(handoff.lateResults == 1)
+      // A person cancelled the other: that end is what is verified.
+      #expect(handoff.isVerified == (status == .cancelled))
+      let adopted = try await fixture.ledger.adopt(sent.handoff.id)
+      #expect(adopted.status == .succeeded)
+      #expect(adopted.output == ["id": .string("7")])
+    }
+  }
+
   @Test("a token tells its handoff, whoever brings it, and a forged one nothing")
   func holder() async throws {
     try await LedgerFixture.with { fixture in

@@ -112,6 +112,32 @@ struct OrderTests {
     }
   }
 
+  @Test("The checks of an order say beforehand what making it would, and make nothing")
+  func beforehand() async throws {
+    try await LedgerFixture.with { fixture in
+      let ledger = fixture.ledger
+      var order = try await order(fixture, key: "k1")
+      #expect(try await ledger.earlier(order, again: false)?.id == nil)
+      #expect(try await ledger.handoff(sameAs: order)?.id == nil)
+      #expect(try await ledger.handoffs().isEmpty)
+      let made = try await ledger.create(order).handoff.id
+      #expect(try await ledger.earlier(order, again: false)?.id == made)
+      #expect(try await ledger.handoff(sameAs: order)?.id == made)
+      order.title = "another"
+      let retitled = order
+      await #expect(throws: LedgerError.keyReused(made)) {
+        try await ledger.earlier(retitled, again: true)
+      }
+      order.key = nil
+      let keyless = order
+      await #expect(throws: LedgerError.alreadySucceeded(made, .pending)) {
+        try await ledger.earlier(keyless, again: false)
+      }
+      #expect(try await ledger.earlier(keyless, again: true)?.id == nil)
+      #expect(try await ledger.handoffs().count == 1)
+    }
+  }
+
   @Test("An order whose request is larger than a request may be is refused", arguments: [1, 6])
   func size(escaped: Int) async throws {
     try await LedgerFixture.with { fixture in

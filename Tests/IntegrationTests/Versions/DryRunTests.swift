@@ -90,6 +90,36 @@ struct DryRunTests {
     }
   }
 
+  @Test("refuses what sending would refuse: done before, a key with another body, too large, gone")
+  func asSending() async throws {
+    try await Scene.run(Scene.configuration(destinations: Self.script)) { scene in
+      let name = try await scene.importedAsset(1)
+      let asset = BytePath(name)
+      let words: [BytePath] = ["send", asset, "--to", "script"]
+      _ = try await scene.broker.json("send", asset, "--to", "script", "--key", "k1", "--wait")
+      let long = BytePath(String(repeating: "a", count: 17_000))
+      let expectations: [([BytePath], String?)] = [
+        ([], "already_handed_off"), (["--again"], nil), (["--key", "k1"], nil),
+        (["--key", "k1", "--title", "other"], "key_reused"),
+        (["--again", "--title", long], "malformed_request"),
+      ]
+      for (options, code) in expectations {
+        let dry = try await scene.broker.command(words + options + ["--dry-run", "--json"])
+        let report = try WireCoder.decode(JSONValue.self, from: dry.output).elements.first
+        #expect(report?["error"]?["code"]?.text == code)
+        #expect(dry.code == (code == nil ? 0 : 4))
+        let sent = try await scene.broker.command(words + options)
+        #expect(sent.code == dry.code, "\(sent.errors)")
+        if let code { #expect(sent.errors.contains(code)) }
+      }
+      let digest = try #require(try await scene.asset(name)["sha256"]?.text)
+      try DurableFile.unlink(scene.object(digest))
+      let gone = try await scene.broker.command(words + ["--again", "--dry-run"])
+      #expect(gone.code == 4)
+      #expect(gone.errors.contains("asset_missing"))
+    }
+  }
+
   @Test("says it to people, for each destination")
   func people() async throws {
     try await VersionedPlugin.run([Self.plugins[0]], more: Self.script) { scene in
