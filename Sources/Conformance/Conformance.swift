@@ -93,7 +93,9 @@ package struct Conformance: Sendable {
     }
   }
 
-  /// Breaks a run off: ends the plugin's processes and removes the folders. The run itself never ends then.
+  /// Breaks a run off: ends the plugin's processes and removes the folders.
+  ///
+  /// The run itself never ends then.
   package func abandon() throws {
     folders.close()
     Strays.end(try Strays.find(mark))

@@ -35,13 +35,11 @@ struct NoticeTests {
         let all = try await scene.told(place) { all in
           all.contains { $0["title"]?.text == "other.mp4" }
         }
-        let notes = all.filter { $0["title"]?.text == "note.mp4" }
-        #expect(NoticeScene.count(notes) == 1)
+        #expect(NoticeScene.count(all.filter { $0["title"]?.text == "note.mp4" }) == 1)
       }
       try await scene.untilNothingIsPending()
       #expect(NoticeScene.count(try scene.told(.editor)) == 2)
       #expect(NoticeScene.count(try scene.told(.ops)) == 2)
-
       // Another content under the same name is another refusal.
       try scene.base.write(Array("still no video, but longer".utf8), to: "note.mp4")
       _ = try await scene.told(.ops) { NoticeScene.count($0) == 3 }
