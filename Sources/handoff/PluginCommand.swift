@@ -47,7 +47,7 @@ extension Command {
     )
     let signals = try SignalSequence()
     let watcher = Task {
-      for await number in signals { try PluginTest.breakOff(kit, number) }
+      for await number in signals { PluginTest.breakOff(kit, number) }
     }
     defer { watcher.cancel() }
     let wantsJSON = arguments.has("json")
@@ -65,11 +65,15 @@ extension Command {
 
 /// Reads the arguments of `handoff plugin test`.
 private enum PluginTest {
-  /// Leaves nothing behind, and ends as the signal would have ended it.
-  static func breakOff(_ kit: Conformance, _ number: CInt) throws {
-    try kit.abandon()
-    signal(number, SIG_DFL)
-    raise(number)
+  /// Leaves nothing behind, and ends with the code that a shell gives for the signal.
+  static func breakOff(_ kit: Conformance, _ number: CInt) -> Never {
+    do {
+      try kit.abandon()
+    } catch {
+      Terminal.error("handoff plugin: \(error)")
+    }
+    // Not raise(3): the threads of the pool block signals.
+    Glibc.exit(128 + number)
   }
 
   static func program(_ arguments: ParsedArguments) throws -> BytePath {
