@@ -113,7 +113,7 @@ package enum SampleConfiguration {
     # [destination.desktop]
     # transport = "url"
     # url = "editor://handoff"         # the program's own scheme, and nothing after handoff
-    # command = ["xdg-open"]           # gets the URL as its last argument, in the broker's session
+    # opener = ["xdg-open"]            # gets the URL as its last argument, in the broker's session
     # ceiling = "1h"                   # the result comes by `handoff result` before, or not at all
     #
     # [destination.share]

@@ -66,13 +66,14 @@ struct NeedsUserTests {
       try plug.tell("flap 500")
       _ = try await scene.broker.wait("show", id) { _ in (try? plug.lines("flapped").count) == 1 }
       try plug.tell("need confirm it")
-      let waiting = try await scene.wait(id, until: "needs_user")
-      #expect(waiting["needs_user"]?.text == "confirm it")
+      let waiting = try await scene.broker.wait("show", id) {
+        $0["needs_user"]?.text == "confirm it"
+      }
+      #expect(waiting["status"]?.text == "needs_user")
       try plug.tell("flap 500")
       try await scene.wait(id, until: "accepted")
-      let text = try await scene.broker.command(["show", id, "--json"]).output
-      let moves = String(decoding: text, as: UTF8.self).split(separator: "needs_user")
-      #expect(moves.count < 40, "a thousand changes are not a thousand records")
+      let events = try await scene.broker.json("history", id).elements
+      #expect(events.count < 40, "a thousand changes are not a thousand records")
       try plug.tell("success")
       try await scene.wait(id, until: "succeeded")
     }

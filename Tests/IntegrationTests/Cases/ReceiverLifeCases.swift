@@ -110,7 +110,10 @@ struct ReceiverLifeCases {
       }
       for handoff in list.elements {
         let message = handoff["error"]?["message"]?.text ?? ""
-        #expect(message == "exit code 3; it did not read the request")
+        #expect(
+          message == "exit code 3; it printed nothing and left the request unread",
+          "\(message)"
+        )
       }
       #expect(try await hostile.brokerID == pid)
     }
