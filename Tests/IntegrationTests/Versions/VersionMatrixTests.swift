@@ -185,7 +185,8 @@ struct VersionMatrixTests {
         return
       }
       #expect(error?.code == .malformedResult && error?.effect == .unknown)
-      #expect(error?.message == "result of version 3 for a request of version 1")
+      let fault = "result of version 3 for a request of version 1"
+      #expect(error?.message.contains(fault) == true)
       let titled = try await scene.client.send(
         try scene.request("wrong", title: "Day 1"),
         again: true
