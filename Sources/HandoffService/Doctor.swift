@@ -7,7 +7,7 @@ import LinuxSystem
 /// to mend what is wrong.
 ///
 /// It changes nothing, and sees with the rights of whoever asks, which may be more or fewer than the
-/// broker's. A further check is one more entry of ``Doctor/checks``.
+/// broker's. A further check is one more entry of `checks`.
 package struct Doctor: Sendable {
   /// One thing to look at.
   struct Check: Sendable {
