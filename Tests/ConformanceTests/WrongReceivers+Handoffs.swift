@@ -157,7 +157,10 @@ extension WrongReceiver {
       "once",
       (
         "if method in METHODS: send(",
-        "if method == 'status': send(id=number, result={'status': 'up'})\n        if method in METHODS: send("
+        """
+        if method == 'discover': send(id=number, result=METHODS[method](**message.get("params", {})))
+                if method in METHODS: send(
+        """
       )
     ).seen(in: .status),
     WrongReceiver(
