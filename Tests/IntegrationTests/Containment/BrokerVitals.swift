@@ -42,10 +42,13 @@ struct BrokerVitals: CustomStringConvertible {
     "\(memory >> 20) MiB, \(descriptors) descriptors, \(threads) threads, children \(children)"
   }
 
+  /// Bytes that the allocator may keep of what was in use once: less than the broker's threshold in
+  /// mallopt(3).
+  static let kept = 48 << 20
+
   /// No more is in use than before, within a tolerance: 3 descriptors, 4 threads (the runtime's pool),
-  /// no child more and none that nobody has collected, and some memory: the broker has the allocator keep
-  /// what was in use once (mallopt(3)), and twenty receivers flood it at the same time.
-  func isBack(to before: BrokerVitals, memory tolerance: Int = 48 << 20) -> Bool {
+  /// no child more and none that nobody has collected, and some memory.
+  func isBack(to before: BrokerVitals, memory tolerance: Int = 24 << 20) -> Bool {
     descriptors <= before.descriptors + 3 && threads <= before.threads + 4
       && children.count <= before.children.count && !children.contains("Z")
       && memory <= before.memory + tolerance
@@ -55,11 +58,12 @@ struct BrokerVitals: CustomStringConvertible {
   static func settled(
     _ pid: Int32,
     to before: BrokerVitals,
+    memory tolerance: Int = 24 << 20,
     within limit: Duration = .seconds(15)
   ) async throws -> BrokerVitals {
     let found = try await poll(within: limit, every: .milliseconds(100)) { () -> BrokerVitals? in
       let now = try BrokerVitals(of: pid)
-      return now.isBack(to: before) ? now : nil
+      return now.isBack(to: before, memory: tolerance) ? now : nil
     }
     return try found ?? BrokerVitals(of: pid)
   }
