@@ -34,6 +34,8 @@ package enum HandoffEvent: Hashable, Sendable {
   case adopt
   /// An operator asks for another attempt.
   case retry
+  /// The ledger was restored from a backup that has it open: nobody knows what happened after that.
+  case restore
 }
 
 /// A move that the life of a handoff does not have.
@@ -78,6 +80,7 @@ package enum HandoffLifecycle {
     case .failure(.none, retry: false): .failed
     case .expire: .expired
     case .withdraw: .cancelled
+    case .restore: .outcomeUnknown
     case .release, .submit, .accept, .success, .cancelled, .sendAgain, .loseTrack, .notReceived,
       .needUser, .adopt, .retry, .failure(.none, retry: true), .failure(.applied, _),
       .failure(.unknown, _):
@@ -93,6 +96,7 @@ package enum HandoffLifecycle {
     case .failure(.none, retry: false): .failed
     case .expire: .expired
     case .withdraw: .cancelled
+    case .restore: .outcomeUnknown
     case .claim, .accept, .success, .cancelled, .sendAgain, .loseTrack, .notReceived, .needUser,
       .adopt, .retry, .failure(.applied, _), .failure(.unknown, _):
       nil
@@ -107,7 +111,7 @@ package enum HandoffLifecycle {
     case .refuse: .refused
     case .failure(.none, retry: true), .notReceived, .sendAgain: .pending
     case .failure(.none, retry: false), .failure(.applied, _): .failed
-    case .failure(.unknown, _), .loseTrack: .outcomeUnknown
+    case .failure(.unknown, _), .loseTrack, .restore: .outcomeUnknown
     case .needUser: .needsUser
     case .expire: .expired
     // While a receiver holds it, its own word counts.
@@ -122,7 +126,7 @@ package enum HandoffLifecycle {
     case .cancelled, .withdraw: .cancelled
     case .failure(.none, retry: false), .failure(.applied, _): .failed
     case .failure(.none, retry: true), .notReceived, .retry: .pending
-    case .failure(.unknown, _), .loseTrack: .outcomeUnknown
+    case .failure(.unknown, _), .loseTrack, .restore: .outcomeUnknown
     case .needUser: .needsUser
     case .expire: .expired
     case .claim, .release, .submit, .sendAgain, .refuse: nil
@@ -135,7 +139,7 @@ package enum HandoffLifecycle {
     case .retry: .pending
     case .adopt: .succeeded
     case .claim, .release, .submit, .accept, .success, .cancelled, .sendAgain, .failure, .refuse,
-      .loseTrack, .notReceived, .needUser, .expire, .withdraw:
+      .loseTrack, .notReceived, .needUser, .expire, .withdraw, .restore:
       nil
     }
   }

@@ -62,6 +62,7 @@ extension LedgerTransaction {
         [.integer(id), .integer(Int64(position)), .integer(asset.1)]
       )
     }
+    try markRestored(id)
     try record(
       Event(
         at: now,

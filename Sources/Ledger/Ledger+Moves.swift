@@ -40,7 +40,9 @@ extension Ledger {
       var row = try transaction.row(id)
       let isDoubted = standing == .notReceived && row.isHeldAsMalformed
       if row.status.isInFlight || row.status == .outcomeUnknown, !isDoubted {
-        try transaction.apply(standing, need, to: &row)
+        // The receiver's memory may be as old as the ledger's.
+        let isForgotten = try standing == .notReceived && transaction.isRestored(row.id)
+        try transaction.apply(isForgotten ? .unknown : standing, need, to: &row)
       }
       return row
     }
@@ -138,6 +140,7 @@ extension Ledger {
       case .outcomeUnknown, .needsUser: row.leaveInDoubt()
       default: row.leaveBehind(row.error?.effect)
       }
+      try transaction.forgetRestored(row.id)
       try transaction.move(&row, .retry) { row in
         row.finishedAt = nil
         row.result = nil

@@ -6,8 +6,8 @@ package import Paths
 ///
 /// SQLite's own failures pass through as they are.
 package enum LedgerError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The state folder lies on a file system without sound locks.
-  case notLocal(BytePath)
+  /// The state folder lies on a file system without sound locks, of a kind with that name.
+  case notLocal(BytePath, name: String)
   /// There is no ledger to read.
   case missing(BytePath)
   /// The ledger file is gone or empty, though there was a ledger here.
@@ -48,24 +48,28 @@ package enum LedgerError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The life of a handoff does not have this move.
   case illegal(Handoff.ID, IllegalTransition)
 
+  /// What to do about a ledger that cannot be used.
+  private static let remedy =
+    "`handoff restore` puts a backup in its place, `handoff rebuild` makes it again from the library"
+
   package var description: String {
     switch self {
-    case .notLocal(let path):
-      "\(path): a ledger cannot be kept on a network file system or FUSE, whose locks are not "
-        + "sound; use a local disk"
+    case .notLocal(let path, let name):
+      "\(path): a ledger cannot be kept on a network file system or FUSE (this one is \(name)), whose "
+        + "locks are not sound; use a local disk"
     case .missing(let path): "\(path): there is no ledger"
     case .vanished(let path):
-      "\(path): the ledger is missing or empty, but its key or head is there; `handoff rebuild` "
-        + "makes it again from the library"
-    case .damaged(let path, let detail): "\(path): the ledger is damaged: \(detail)"
+      "\(path): the ledger is missing or empty, but its key or head is there; \(Self.remedy)"
+    case .damaged(let path, let detail):
+      "\(path): the ledger is damaged: \(detail); \(Self.remedy)"
     case .unusable(let path, let detail): "\(path): \(detail)"
     case .cut(let path, let found, let expected):
       "\(path): the ledger ends at event \(found), but there were \(expected): its end was cut or "
-        + "it is an old copy"
+        + "it is an old copy; \(Self.remedy)"
     case .headLost(let path):
-      "\(path): the ledger is there without its head file, so it may be an old copy; "
-        + "`handoff rebuild` makes it again from the library"
-    case .keyLost(let path): "\(path): the key of the ledger's state tokens is lost"
+      "\(path): the ledger is there without its head file, so it may be an old copy; \(Self.remedy)"
+    case .keyLost(let path):
+      "\(path): the key of the ledger's state tokens is lost; put it back, or \(Self.remedy)"
     case .identifierCollision(let identifier): "\(identifier) already names another content"
     case .unknownAsset(let identifier): "\(identifier): no such asset"
     case .assetDeleted(let identifier): "\(identifier): the asset was deleted"

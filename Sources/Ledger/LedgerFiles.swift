@@ -21,7 +21,38 @@ struct LedgerFiles: Sendable {
   /// nothing has been created yet.
   func checkFileSystem() throws {
     let folder = try FileDescriptor.open(directory, O_RDONLY | O_DIRECTORY)
-    if try folder.fileSystem().isNetwork { throw LedgerError.notLocal(directory) }
+    if let name = try folder.fileSystem().networkName {
+      throw LedgerError.notLocal(directory, name: name)
+    }
+  }
+
+  /// Throws where something else than a file has the name of one of them: nothing is followed, and nothing
+  /// is written through a link to somewhere else.
+  func checkKinds() throws {
+    for path in [database, key, head, database.addingSuffix("-wal")] {
+      let what: String
+      switch try FileStatus.of(path)?.kind {
+      case nil, .regular: continue
+      case .directory: what = "a folder"
+      case .symbolicLink: what = "a symbolic link"
+      case .other: what = "no file (a FIFO, socket or device)"
+      }
+      throw LedgerError.unusable(path, detail: "it is \(what), where the ledger's file should be")
+    }
+  }
+
+  /// Throws where what is there may only be read: SQLite would open it all the same, and fail at the first
+  /// change.
+  func checkWritable() throws {
+    for path in [directory, database, key, head] where access(path.nulTerminated, R_OK | W_OK) == -1 {
+      let error = SystemError.last("access", path)
+      guard error.errno != ENOENT else { continue }
+      throw LedgerError.unusable(
+        path,
+        detail: "it cannot be written (\(error.reason)); the ledger and its folder must belong to the "
+          + "broker's user, on a file system that is mounted for writing"
+      )
+    }
   }
 
   /// Throws when a ledger was here and its file is gone: a new empty one would import and hand off
@@ -49,7 +80,7 @@ struct LedgerFiles: Sendable {
   /// The key's 32 bytes; nil where there is none.
   func readKey() throws -> [UInt8]? {
     do {
-      let file = try FileDescriptor.open(key, O_RDONLY | O_NOFOLLOW)
+      let file = try FileDescriptor.open(key, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
       let bytes = try file.readAll(limit: 4096)
       guard bytes.count == Self.keySize else { throw LedgerError.keyLost(key) }
       return bytes

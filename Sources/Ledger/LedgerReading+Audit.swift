@@ -26,17 +26,21 @@ extension LedgerReading {
   }
 }
 
-private enum ChainAudit {
+enum ChainAudit {
   static func verdict(
     _ connection: Connection,
     _ keys: LedgerKeys,
     known: ChainHead
   ) throws -> ChainVerdict {
     var chain = try EventChain(keys)
-    var head = ChainHead.start
-    var isKnownHeadSeen = known == .start
+    let start = try ChainStart.read(connection)
+    if let start, try !ChainStart.isConfirmed(start, connection) {
+      return .broken(sequence: start.sequence + 1)
+    }
+    var head = start ?? .start
+    var isKnownHeadSeen = known == .start || known == head
     var broken: Int64?
-    try connection.forEach(all) { row in
+    try connection.forEach(all, [.integer(head.sequence)]) { row in
       if broken != nil { return }
       head = try chain.head(after: head, appending: try event(row))
       if try head.sequence != row.integer(0) || head.code != row.blob(10) { broken = head.sequence }
@@ -67,7 +71,7 @@ private enum ChainAudit {
   private static let all = SQL(
     """
     SELECT seq, at, event, handoff, asset, destination, from_status, to_status, attempt, detail, mac
-    FROM events ORDER BY seq
+    FROM events WHERE seq > ?1 ORDER BY seq
     """
   )
 }

@@ -46,6 +46,8 @@ extension LedgerTransaction {
       row.cancelRequestedAt = nil
     }
     if row.status != .needsUser { row.userNeed = nil }
+    // A restored ledger may not know that it was sent, and hears of it from the receiver.
+    if row.status == .accepted, row.submittedAt == nil { row.submittedAt = now }
     change(&row)
     row.bearEarlierEffect()
     try save(row, from: before, columns)
@@ -100,6 +102,7 @@ extension HandoffEvent {
     case .withdraw: "withdrawn"
     case .adopt: "adopted"
     case .retry: "retried"
+    case .restore: "restored"
     }
   }
 }

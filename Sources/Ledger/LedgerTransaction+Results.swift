@@ -122,6 +122,9 @@ extension LedgerTransaction {
     )
     // It is sent again only while somebody wants it: nobody does after a wish to cancel.
     if event == .failure(.none, retry: true), row.cancelRequestedAt != nil { event = .withdraw }
+    if event == .failure(.none, retry: true), try isRestored(row.id) {
+      event = .failure(.unknown, retry: false)
+    }
     event = row.afterEarlierAttempts(event)
     try move(&row, event, detail: error.code.text) { row in
       row.failures += 1

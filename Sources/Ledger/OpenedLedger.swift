@@ -15,7 +15,9 @@ struct OpenedLedger {
   /// is created where a check says no.
   init(_ files: LedgerFiles) throws {
     try files.checkFileSystem()
+    try files.checkKinds()
     try files.checkNothingVanished()
+    try files.checkWritable()
     let isNew = try files.size(of: files.database) ?? 0 == 0
     let key = try files.readKey()
     if key == nil, !isNew { throw LedgerError.keyLost(files.key) }
@@ -40,7 +42,7 @@ struct OpenedLedger {
     }
   }
 
-  private static func check(_ connection: Connection, _ files: LedgerFiles) throws {
+  static func check(_ connection: Connection, _ files: LedgerFiles) throws {
     try connection.checkSchema(
       newest: Schema.migrations.count,
       applicationID: Schema.applicationID
@@ -51,7 +53,7 @@ struct OpenedLedger {
   }
 
   /// The ledger may be ahead of its head file, never behind it, and must hold the event it names.
-  private static func check(
+  static func check(
     _ known: ChainHead?,
     against connection: Connection,
     _ files: LedgerFiles
@@ -77,7 +79,7 @@ struct OpenedLedger {
     }
   }
 
-  private static func lastEvent(_ connection: Connection) throws -> ChainHead? {
+  static func lastEvent(_ connection: Connection) throws -> ChainHead? {
     try connection.first(lastEvent) { row in
       ChainHead(sequence: try row.integer(0), code: try row.blob(1))
     }

@@ -44,6 +44,13 @@ extension Connection {
     return lines == ["ok"] ? [] : lines
   }
 
+  /// The findings of `PRAGMA integrity_check`, which compares each index with its table too; none for a
+  /// sound file.
+  package func integrityFindings() throws -> [String] {
+    let lines = try rows(Self.integrityCheck) { row in try row.text(0) }
+    return lines == ["ok"] ? [] : lines
+  }
+
   private func pragma(_ sql: SQL) throws -> Int64 {
     try first(sql) { row in try row.integer(0) } ?? 0
   }
@@ -52,6 +59,7 @@ extension Connection {
   private static let readUserVersion = SQL("PRAGMA user_version")
   private static let countTables = SQL("SELECT count(*) FROM sqlite_schema")
   private static let quickCheck = SQL("PRAGMA quick_check")
+  private static let integrityCheck = SQL("PRAGMA integrity_check")
 }
 
 /// A database file that this program must not use.

@@ -14,9 +14,11 @@ package final class Connection {
     case read
     /// Reads and writes, and makes the file if it is not there.
     case write
+    /// As `write`, without a log beside the file: for a copy that is one file.
+    case writeWithoutLog
   }
 
-  private var handle: OpaquePointer?
+  private(set) var handle: OpaquePointer?
   private var statements: [ObjectIdentifier: Statement] = [:]
   /// Far more than a program has constants; reached only by one that makes statements at run time.
   private static let cacheLimit = 500
@@ -47,14 +49,19 @@ package final class Connection {
     try execute("PRAGMA foreign_keys = ON")
     try execute("PRAGMA temp_store = MEMORY")
     try execute("PRAGMA cache_size = -16384")
-    if mode == .write {
+    switch mode {
+    case .write:
       try execute("PRAGMA journal_mode = WAL")
       try execute("PRAGMA synchronous = FULL")
       // Pages that change often are written back once for many commits.
       try execute("PRAGMA wal_autocheckpoint = 4000")
       // The log shrinks to this once a reader that held it has gone.
       try execute("PRAGMA journal_size_limit = 33554432")
-    } else {
+    case .writeWithoutLog:
+      // Folds a log in, where the file was copied from one that had it.
+      try execute("PRAGMA journal_mode = DELETE")
+      try execute("PRAGMA synchronous = FULL")
+    case .read:
       try execute("PRAGMA query_only = ON")
     }
   }

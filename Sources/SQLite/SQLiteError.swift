@@ -37,6 +37,9 @@ package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
     primaryCode == SQLITE_CORRUPT || primaryCode == SQLITE_NOTADB
   }
 
+  /// The file system has no room for the change.
+  package var isFull: Bool { primaryCode == SQLITE_FULL }
+
   package var description: String {
     guard let sql else { return "SQLite: \(message) (\(code))" }
     return "SQLite: \(message) (\(code)) in: \(sql)"
