@@ -76,7 +76,7 @@ package final class Ledger: LedgerReading {
       let reader = try Connection(files.database, .read, busyTimeout: OpenedLedger.busyTimeout)
       return Ledger(
         queue: queue,
-        readings: Readings(ReadQueue(reader, on: thread), files: files, keys: keys),
+        readings: Readings(reader, on: thread, files: files, keys: keys),
         keys: keys,
         headFile: headFile
       )
@@ -94,12 +94,36 @@ package final class Ledger: LedgerReading {
   }
 
   /// Runs a transition in a transaction that others may share.
+  ///
+  /// - Throws: ``LedgerError/damaged(_:detail:)`` once damage was found; what the work or SQLite says.
   func write<Value: Sendable>(
     _ work: @escaping @Sendable (LedgerTransaction) throws -> Value
   ) async throws -> Value {
-    try await queue.run { transaction in
-      try transaction.prepare()
-      return try work(transaction)
+    if let error = readings.damage.error { throw error }
+    do {
+      return try await queue.run { transaction in
+        try transaction.prepare()
+        return try work(transaction)
+      }
+    } catch {
+      guard let failure = error as? SQLiteError else { throw error }
+      readings.damage.note(failure)
+      throw failure.isFull ? readings.files.named(failure) : failure
     }
+  }
+}
+
+extension LedgerFiles {
+  /// An error of a full disk that says which file system is full: people would look at the database.
+  func named(_ error: SQLiteError) -> SQLiteError {
+    let place: String
+    do {
+      place = "mounted at \(try MountPoint.above(database.parent)?.displayText ?? "/")"
+    } catch {
+      // The folder itself names it well enough.
+      place = "of \(database.parent)"
+    }
+    let message = "the file system \(place) is full, and \(database) is on it"
+    return SQLiteError(code: error.code, message: message, sql: error.sql)
   }
 }

@@ -16,9 +16,12 @@ package struct Readings: Sendable {
   let files: LedgerFiles
   /// Nil where the reader may not read the key.
   let keys: LedgerKeys?
+  let damage: DamageWatch
 
-  init(_ queue: ReadQueue, files: LedgerFiles, keys: LedgerKeys?) {
-    self.queue = queue
+  init(_ reader: sending Connection, on thread: BlockingThread, files: LedgerFiles, keys: LedgerKeys?) {
+    let damage = DamageWatch(files.database)
+    queue = ReadQueue(reader, on: thread) { damage.note($0) }
+    self.damage = damage
     self.files = files
     self.keys = keys
   }
@@ -60,7 +63,7 @@ extension Ledger {
           applicationID: Schema.applicationID
         )
         let keys = try files.readableKey().map(LedgerKeys.init)
-        return LedgerReader(Readings(ReadQueue(connection, on: thread), files: files, keys: keys))
+        return LedgerReader(Readings(connection, on: thread, files: files, keys: keys))
       } catch let error as SchemaError {
         throw LedgerError.unusable(files.database, detail: error.description)
       } catch let error as SQLiteError where error.isDamage {
