@@ -6,6 +6,7 @@ import Paths
 /// ```
 /// LIBRARY/                                     0700
 ///   library.json                               0600  {"format":1,"id":"<32 hex digits>"}
+///   ledger-mark.json                           0600  how far the ledger has come, see LedgerMark
 ///   objects/                                   0700
 ///     ab/                                      0700  the digest's first two digits; 00 to ff
 ///       ab…                                    0444  the resource; 64 lower-case hex digits, its SHA-256
@@ -36,6 +37,7 @@ struct StoreLayout: Hashable, Sendable {
   let root: BytePath
 
   var libraryFile: BytePath { root.appending("library.json") }
+  var ledgerMark: BytePath { root.appending("ledger-mark.json") }
   var objects: BytePath { root.appending("objects") }
   var staging: BytePath { root.appending("staging") }
   var grants: BytePath { root.appending("grants") }

@@ -54,12 +54,12 @@ extension Broker {
       settings.transport == .http ? settings.url.map { (settings.name, $0) } : nil
     }
     try await ledger.liftStops(addresses: Dictionary(addresses) { first, _ in first })
-    let library = try await openLibrary(configuration, ledger, logger)
+    let stop = StopState()
+    let library = try await openLibrary(configuration, ledger, stop, logger)
     var firstSeen: [BytePath: Timestamp] = [:]
     for folder in configuration.dropFolders {
       firstSeen[folder.path] = try await ledger.firstSeen(folder: folder.path)
     }
-    let stop = StopState()
     let opened = OpenedParts(
       configuration: configuration,
       secrets: secrets,
@@ -113,7 +113,8 @@ extension Broker {
     throw ServiceError(
       .ledgerLost,
       "the ledger is lost: \(library.displayText) has assets, and there is no ledger in "
-        + "\(state.path.displayText); `handoff rebuild` makes it again from the library"
+        + "\(state.path.displayText); `handoff restore` puts a backup in its place, `handoff rebuild` makes "
+        + "it again from the library"
     )
   }
 
@@ -121,6 +122,7 @@ extension Broker {
   private static func openLibrary(
     _ configuration: Configuration,
     _ ledger: Ledger,
+    _ stop: StopState,
     _ logger: Logger
   ) async throws -> AssetLibrary {
     let hasAssets = try await !ledger.counts().assets.isEmpty
@@ -138,7 +140,16 @@ extension Broker {
       guard error.code == .inUse else { throw error }
       throw ServiceError(.libraryInUse, error.description)
     }
-    if let id = library.id, id != known { try await ledger.setLibraryID(id) }
+    let marking = LedgerMarking(library: library, ledger: ledger, stop: stop, logger: logger)
+    if let id = library.id {
+      if id == known {
+        try await marking.check()
+      } else {
+        // The mark that is there is another ledger's.
+        try await marking.write()
+        try await ledger.setLibraryID(id)
+      }
+    }
     if let absence = await library.absence() {
       logger.error(
         "The library is away: everything that needs it waits",

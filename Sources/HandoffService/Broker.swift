@@ -41,9 +41,20 @@ package struct Broker: Sendable {
     let sequence = StopSequence(signals: signals, stop: stop, logger: logger)
     let outcome = await outcome(sequence, ready: ready)
     await probe.shutdown()
-    try await ledger.close()
+    await marking.end()
+    do {
+      try await ledger.close()
+    } catch {
+      // Where the service has failed, that is what to tell.
+      try outcome.get()
+      throw error
+    }
     try outcome.get()
     logger.info("Stopped")
+  }
+
+  private var marking: LedgerMarking {
+    LedgerMarking(library: library, ledger: ledger, stop: stop, logger: logger)
   }
 
   private enum Part: Sendable {
@@ -106,6 +117,8 @@ package struct Broker: Sendable {
       group.addTask { await stages.api.run(listener) }
       group.addTask { try await stop.untilDraining { try await watcher.run() } }
       group.addTask { try await stop.untilDraining { try await server.run() } }
+      group.addTask { try await stop.untilDraining { try await ledger.untilDamaged() } }
+      group.addTask { try await marking.run() }
       group.addTask { await stages.deletion.run() }
       group.addTask { await stages.notices.run() }
       group.addTask { await stages.troubles.run { await watcher.report(for: $0) } }

@@ -115,7 +115,7 @@ struct CareQuestions: Sendable {
     let made = try await ledger.resumeHandoffs()
     hold.lift()
     logger.notice(
-      "Made the handoffs that were held since the rebuild",
+      "Made the handoffs that were held since the ledger was made again",
       [.detail: "\(made.count) handoffs"]
     )
     return try await libraryReport(ledger.counts())

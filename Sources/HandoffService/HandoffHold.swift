@@ -3,8 +3,8 @@ import HandoffProtocol
 import Paths
 import Synchronization
 
-/// What a rebuild of the ledger keeps from being handed off by itself: nobody knows what was handed off
-/// before it.
+/// What a rebuild or a restored backup of the ledger keeps from being handed off by itself: nobody knows what
+/// was handed off before it.
 final class HandoffHold: Sendable {
   /// Whether an export may be handed off.
   enum Verdict: Hashable, Sendable {
@@ -16,10 +16,11 @@ final class HandoffHold: Sendable {
   }
 
   static let heldReason =
-    "its handoffs are held: it may have been handed off before the ledger was rebuilt; `handoff rebuild "
-    + "--resume-handoffs` makes them"
+    "its handoffs are held: it may have been handed off before the ledger was rebuilt or restored; "
+    + "`handoff rebuild --resume-handoffs` makes them"
   static let handedOffReason =
-    "it was imported before the ledger was rebuilt and counts as handed off; `handoff send` hands it off"
+    "it was imported before the ledger was rebuilt or restored and counts as handed off; `handoff send` "
+    + "hands it off"
 
   private let rebuilt: Timestamp?
   private let isLifted: Mutex<Bool>

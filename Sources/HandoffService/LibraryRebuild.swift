@@ -65,6 +65,8 @@ package struct LibraryRebuild: Sendable {
       staged: state.rebuilding,
       former: aside
     )
+    // It is the former ledger's.
+    try await library.setLedgerMark(nil)
     if try await Self.thread.run({ try replacement.run() }) {
       report.formerLedger = aside.lossyText
     }

@@ -120,7 +120,8 @@ struct OriginalStage: Sendable {
       hold.countsAsHandedOff(asset)
     else { return nil }
     return
-      "the original stays: nobody knows whether it was handed off before the ledger was rebuilt"
+      "the original stays: nobody knows whether it was handed off before the ledger was rebuilt or "
+      + "restored"
   }
 
   private func handedOff(_ identifier: LocalIdentifier) async {

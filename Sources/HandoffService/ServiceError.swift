@@ -11,6 +11,8 @@ package struct ServiceError: Error, Hashable, Sendable, CustomStringConvertible 
     case noSecret
     /// The library has assets and the state folder has no ledger that knows them.
     case ledgerLost
+    /// The library has seen the ledger further on than it is.
+    case ledgerOld
   }
 
   package let code: Code

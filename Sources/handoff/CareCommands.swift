@@ -57,7 +57,7 @@ extension Command {
     options: [
       Option("verify", nil, "read every object again"),
       Option("force", nil, "replace a ledger that is sound, and forget its handoffs"),
-      Option("resume-handoffs", nil, "make the handoffs that are held since the rebuild"),
+      Option("resume-handoffs", nil, "make the handoffs that are held since a rebuild or restore"),
     ]
   ) { arguments in
     let configuration = try ConfigurationFile.load(arguments)
@@ -119,7 +119,7 @@ extension Command {
     case .here(let care):
       try await CareConnection.here(care) { try await care.resumeHandoffs() }
     }
-    Terminal.error("the handoffs that were held since the rebuild are made")
+    Terminal.error("the handoffs that were held since the ledger was rebuilt or restored are made")
     return .done
   }
 

@@ -3,6 +3,6 @@ enum Commands {
   static let all: [Command] = [
     .initialise, .check, .plan, .serve, .demo, .status, .why, .importFiles, .assets, .show, .send,
     .handoffs, .history, .cancel, .retry, .adopt, .allow, .resume, .result, .delete, .fsck,
-    .collect, .rebuild, .doctor, .plugin,
+    .collect, .rebuild, .backup, .restore, .doctor, .plugin,
   ]
 }

@@ -27,7 +27,7 @@ enum Program {
     switch error.code {
     case .alreadyRunning, .libraryInUse: .unavailable
     case .unsupported, .noSecret: .usage
-    case .ledgerLost: .failed
+    case .ledgerLost, .ledgerOld: .failed
     }
   }
 
