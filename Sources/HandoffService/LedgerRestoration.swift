@@ -52,6 +52,7 @@ package struct LedgerRestoration: Sendable {
     let state = StateFolder(configuration.broker.state)
     try Directory.create(state.path, permissions: 0o700)
     try requireOwner(state)
+    try Ledger.checkPlace(state.path)
     let lock = try BrokerLock(state)
     defer { withExtendedLifetime(lock) {} }
     let (folder, manifest) = try BackupFolder.find(backup)

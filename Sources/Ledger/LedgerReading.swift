@@ -49,6 +49,7 @@ extension Ledger {
     let thread = BlockingThread("ledger-reader")
     return try await thread.run {
       let files = LedgerFiles(directory)
+      try files.checkKinds()
       guard try files.size(of: files.database) ?? 0 > 0 else {
         throw LedgerError.missing(files.database)
       }

@@ -60,9 +60,17 @@ package struct LedgerReplacement: Sendable {
 }
 
 extension Ledger {
+  /// Refuses a state folder in which no ledger can be kept, before anything is made there.
+  ///
+  /// - Throws: ``LedgerError/notLocal(_:name:)``.
+  package static func checkPlace(_ directory: BytePath) throws {
+    try LedgerFiles(directory).checkFileSystem()
+  }
+
   /// A ledger is in the folder, or was and has left something.
   package static func hasTraces(in directory: BytePath) throws -> Bool {
     let files = LedgerFiles(directory)
+    try files.checkKinds()
     return try files.size(of: files.database) ?? 0 > 0 || files.size(of: files.head) != nil
   }
 }

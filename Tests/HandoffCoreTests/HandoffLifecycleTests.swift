@@ -8,7 +8,7 @@ struct HandoffLifecycleTests {
   private static let events: [HandoffEvent] =
     [
       .claim, .release, .submit, .accept, .success, .cancelled, .refuse, .loseTrack, .notReceived,
-      .needUser, .expire, .withdraw, .adopt, .retry, .sendAgain,
+      .needUser, .expire, .withdraw, .adopt, .retry, .sendAgain, .restore,
     ]
     + [Effect.none, .applied, .unknown].flatMap { effect in
       [.failure(effect, retry: true), .failure(effect, retry: false)]
@@ -48,6 +48,12 @@ struct HandoffLifecycleTests {
     #expect(try HandoffLifecycle.status(after: .adopt, from: .outcomeUnknown) == .succeeded)
   }
 
+  @Test("a restored ledger leaves what was open in doubt", arguments: HandoffStatus.allCases)
+  func restored(from: HandoffStatus) throws {
+    let next = try? HandoffLifecycle.status(after: .restore, from: from)
+    #expect(next == (from.isFinal ? nil : .outcomeUnknown))
+  }
+
   @Test(
     "final states never change, except by a person",
     arguments: HandoffStatus.allCases.filter(\.isFinal),
@@ -69,7 +75,7 @@ struct HandoffLifecycleTests {
 
   @Test("nothing succeeds that was not submitted", arguments: [HandoffStatus.pending, .leased])
   func needsSubmission(from: HandoffStatus) {
-    for event in Self.events {
+    for event in Self.events where event != .restore {
       let next = try? HandoffLifecycle.status(after: event, from: from)
       #expect(next != .succeeded && next != .accepted && next != .outcomeUnknown)
     }
