@@ -77,7 +77,8 @@ struct BackupFolder: Sendable {
   func begin() throws -> FileDescriptor {
     try Directory.create(path, permissions: 0o700)
     let found = Set(try Directory.entries(of: try Directory.canonical(path)).map(\.name))
-    let isLeftover = found.contains(partial.lastComponent)
+    let isLeftover =
+      found.contains(partial.lastComponent)
       && found.subtracting([partial.lastComponent]).isSubset(of: Self.names)
     guard found.isEmpty || isLeftover else {
       throw ControlError(

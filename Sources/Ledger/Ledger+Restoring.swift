@@ -15,7 +15,8 @@ extension Ledger {
   ///     events goes on under the new key.
   ///   - row: the number after which new handoffs begin, so that no receiver takes one for another that
   ///     was made after the backup.
-  /// - Returns: those that became `outcome_unknown`.
+  /// - Returns: those that had not ended.
+  /// - Throws: where the ledger cannot be written; nothing is changed then.
   package func takeUp(
     restoredAt moment: Timestamp,
     hasNewKey: Bool,

@@ -44,6 +44,7 @@ package struct LedgerBackup: Sendable {
   /// Everything is on the disk when it returns, but the names in the folder.
   ///
   /// - Parameter progress: the pages that are copied, and all there are.
+  /// - Returns: what is in the copy.
   /// - Throws: ``LedgerError`` where there is no ledger, or one that is damaged; nothing is repaired.
   package func run(
     _ progress: (_ done: Int, _ total: Int) throws -> Void

@@ -44,12 +44,14 @@ struct LedgerFiles: Sendable {
   /// Throws where what is there may only be read: SQLite would open it all the same, and fail at the first
   /// change.
   func checkWritable() throws {
-    for path in [directory, database, key, head] where access(path.nulTerminated, R_OK | W_OK) == -1 {
+    for path in [directory, database, key, head] where access(path.nulTerminated, R_OK | W_OK) == -1
+    {
       let error = SystemError.last("access", path)
       guard error.errno != ENOENT else { continue }
       throw LedgerError.unusable(
         path,
-        detail: "it cannot be written (\(error.reason)); the ledger and its folder must belong to the "
+        detail:
+          "it cannot be written (\(error.reason)); the ledger and its folder must belong to the "
           + "broker's user, on a file system that is mounted for writing"
       )
     }

@@ -18,7 +18,12 @@ package struct Readings: Sendable {
   let keys: LedgerKeys?
   let damage: DamageWatch
 
-  init(_ reader: sending Connection, on thread: BlockingThread, files: LedgerFiles, keys: LedgerKeys?) {
+  init(
+    _ reader: sending Connection,
+    on thread: BlockingThread,
+    files: LedgerFiles,
+    keys: LedgerKeys?
+  ) {
     let damage = DamageWatch(files.database)
     queue = ReadQueue(reader, on: thread) { damage.note($0) }
     self.damage = damage

@@ -45,6 +45,7 @@ package struct LedgerStaging: Sendable {
   /// Copies and checks; blocks.
   ///
   /// - Parameter progress: the bytes that were copied since the last call.
+  /// - Returns: where its key came from.
   /// - Throws: ``LedgerError`` for a backup that is damaged, foreign or newer.
   package func run(_ progress: (Int) -> Void) throws -> KeySource {
     let from = LedgerFiles(backup)

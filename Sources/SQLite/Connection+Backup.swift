@@ -10,6 +10,7 @@ extension Connection {
   ///   - target: opened for writing, and used by nobody else.
   ///   - pages: how many are copied before `progress` is told.
   ///   - progress: the pages that are done, and all there are; what it throws ends the copy.
+  /// - Throws: ``SQLiteError``, with the target in a state that is worth nothing.
   package func copy(
     to target: Connection,
     pages: Int32 = 512,

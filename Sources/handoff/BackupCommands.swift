@@ -13,7 +13,11 @@ extension Command {
     "copy the ledger into a new or empty folder, while the broker is down or up",
     options: [
       Option("dated", nil, "make a folder in DIR that is named by the moment, as for cron"),
-      Option("with-key", nil, "copy the key too: whoever has the backup can then make every state token"),
+      Option(
+        "with-key",
+        nil,
+        "copy the key too: whoever has the backup can then make every state token"
+      ),
     ],
     examples: ["handoff backup /mnt/backup/handoff --dated"]
   ) { arguments in

@@ -143,7 +143,9 @@ extension Command {
     if library.damaged > 0 { notes.append("\(library.damaged) damaged: `handoff fsck` names them") }
     if library.missing > 0 { notes.append("\(library.missing) missing") }
     if let moment = library.handoffsHeldBefore {
-      notes.append("rebuilt or restored: older exports than \(moment.rfc3339) are not handed off by themselves")
+      notes.append(
+        "rebuilt or restored: older exports than \(moment.rfc3339) are not handed off by themselves"
+      )
     }
     Terminal.table(
       ["LIBRARY", "STATUS", "ASSETS", "SIZE", "LAST VERIFIED", "NOTE"],

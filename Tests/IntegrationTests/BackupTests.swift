@@ -29,7 +29,11 @@ struct BackupTests {
         let path = BytePath(try report.text(of: "path"))
         let names = Set(try Directory.entries(of: path).map(\.name.lossyText))
         #expect(names == ["ledger.db", "ledger.head", "handoff.toml", "manifest.json"])
-        #expect(await shell("sqlite3 '\(path.lossyText)/ledger.db' 'PRAGMA integrity_check' | grep -qx ok") == 0)
+        #expect(
+          await shell(
+            "sqlite3 '\(path.lossyText)/ledger.db' 'PRAGMA integrity_check' | grep -qx ok"
+          ) == 0
+        )
       }
       // The one that has most in flight.
       let chosen = try #require(made.max { Self.open($0) < Self.open($1) })
@@ -53,7 +57,9 @@ struct BackupTests {
       #expect(lines.count == count + 1, "\(lines)")
       #expect(Set(lines).count == lines.count, "published twice: \(lines)")
       let handoffs = try await scene.broker.json("handoffs").elements
-      #expect(handoffs.allSatisfy { ["succeeded", "outcome_unknown"].contains($0["status"]?.text) })
+      #expect(
+        handoffs.allSatisfy { ["succeeded", "outcome_unknown"].contains($0["status"]?.text) }
+      )
       let unknown = handoffs.count { $0["status"]?.text == "outcome_unknown" }
       #expect(unknown == Self.open(chosen))
       #expect(try await scene.broker.command(["restore", backups]).code == 75, "while it runs")

@@ -159,7 +159,9 @@ struct FsckTests {
         }
       }
       let names = try Directory.entries(of: scene.library).map(\.name.lossyText).sorted()
-      #expect(names == ["grants", "ledger-mark.json", "library.json", "objects", "set-aside", "staging"])
+      #expect(
+        names == ["grants", "ledger-mark.json", "library.json", "objects", "set-aside", "staging"]
+      )
     }
   }
 }

@@ -101,7 +101,10 @@ struct StagingTests {
         ("newer", { try $0.sql("PRAGMA user_version = 99") }),
         ("foreign", { try $0.sql("PRAGMA application_id = 1") }),
         ("an event", { try $0.sql("UPDATE events SET at = 1 WHERE seq = 2") }),
-        ("another end", { try $0.sql("DELETE FROM events WHERE seq = (SELECT max (seq) FROM events)") }),
+        (
+          "another end",
+          { try $0.sql("DELETE FROM events WHERE seq = (SELECT max (seq) FROM events)") }
+        ),
       ]
       for (number, (name, change)) in changes.enumerated() {
         var copy = try await BackupCopy.make(of: fixture, number + 1)

@@ -79,7 +79,10 @@ struct DamagedPageTests {
     try await withTemporaryDirectory(inMemory: true) { directory in
       try await LedgerFixture.open(directory).ledger.close()
       let path = directory.lossyText
-      #expect(await shell("cd '\(path)' && cp ledger.db elsewhere.db && rm \(name) && \(command) \(name)") == 0)
+      #expect(
+        await shell("cd '\(path)' && cp ledger.db elsewhere.db && rm \(name) && \(command) \(name)")
+          == 0
+      )
       for isReading in [true, false] {
         let error = await #expect(throws: LedgerError.self) {
           if isReading {

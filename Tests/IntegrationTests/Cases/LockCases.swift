@@ -8,7 +8,9 @@ import Testing
 /// One broker for each state folder.
 @Suite("Cases: one broker", .timeLimit(.minutes(5)))
 struct LockCases {
-  @Test("Case 97: of two that start at once one runs, by any path, and a kill hinders no next start")
+  @Test(
+    "Case 97: of two that start at once one runs, by any path, and a kill hinders no next start"
+  )
   func two() async throws {
     let isLong = environmentValue("HANDOFF_LONG") != nil
     try await Scene.run(Self.configuration, starting: false) { scene in
@@ -88,7 +90,7 @@ private struct Contender {
     let found = try await poll { () -> String? in
       switch process.exitStatus {
       case .exited(let code): String(code)
-      case .signaled(let number): "signal \(number)"
+      case .signalled(let number): "signal \(number)"
       case nil: try FileStatus.of(output)?.size == 6 ? "ready" : nil
       }
     }
