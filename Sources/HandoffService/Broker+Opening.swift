@@ -52,7 +52,9 @@ extension Broker {
       now: SystemClock.now,
       bootClock: try SystemClock.boot(),
       onCommit: { dispatch.signal($0) },
-      notices: NoticeRouting(alertNow: { settings.now.configuration.broker.alert }) { notices.signal($0) }
+      notices: NoticeRouting(alertNow: { settings.now.configuration.broker.alert }) {
+        notices.signal($0)
+      }
     )
     try await ledger.revise(for: configuration)
     let library = try await openLibrary(configuration, ledger, logger)

@@ -72,7 +72,8 @@ package struct ConfigurationPlan: Encodable, Sendable {
     }
   }
 
-  private static func callbacks(_ current: Configuration, _ changed: Configuration) -> [PlanChange] {
+  private static func callbacks(_ current: Configuration, _ changed: Configuration) -> [PlanChange]
+  {
     func sorted(_ configuration: Configuration) -> [CallbackSettings] {
       configuration.callbacks.values.sorted { $0.id.text < $1.id.text }
     }
@@ -108,7 +109,9 @@ package struct ConfigurationPlan: Encodable, Sendable {
     let keys = [
       ("reserve", size(current.reserve), size(changed.reserve)),
       ("retention", age(current.retention, or: "keep"), age(changed.retention, or: "keep")),
-      ("verify_every", age(current.verifyEvery, or: "never"), age(changed.verifyEvery, or: "never")),
+      (
+        "verify_every", age(current.verifyEvery, or: "never"), age(changed.verifyEvery, or: "never")
+      ),
     ]
     return keys.filter { $0.1 != $0.2 }.map {
       PlanChange(.change, "library", $0.0, "\($0.1) becomes \($0.2)")

@@ -38,7 +38,10 @@ extension OpenedParts {
       surroundings: APISurroundings(
         secretsNow: { settings.now.answeringSecrets },
         takeResult: { result, signers in
-          try await results.takeSigned(result, from: signers.compactMap { settings.now.destinations[$0] })
+          try await results.takeSigned(
+            result,
+            from: signers.compactMap { settings.now.destinations[$0] }
+          )
         },
         openAsset: { grant, uuid in try await reading.open(grant, uuid: uuid) },
         now: SystemClock.now

@@ -25,12 +25,10 @@ struct Reload: Sendable {
     let old = parts.settings.now
     let (configuration, secrets) = try await read(old)
     let difference = ReloadDifference(old, configuration, secrets)
-    var changes = ConfigurationPlan.changes(
-      from: old.configuration,
-      to: configuration,
-      open: try await ConfigurationPlan.openHandoffs(in: parts.ledger)
-    )
-    changes += difference.rotated
+    let open = try await ConfigurationPlan.openHandoffs(in: parts.ledger)
+    let changes = await Self.thread.run {
+      ConfigurationPlan.changes(from: old.configuration, to: configuration, open: open)
+    }
     var starts: [DestinationName: @Sendable () -> Void] = [:]
     for destination in difference.started {
       starts[destination.name] = try await parts.prepare(destination, troubles)
@@ -41,19 +39,19 @@ struct Reload: Sendable {
       firstSeen: try await parts.ledger.firstSeen(folders: configuration.dropFolders),
       loadedAt: SystemClock.now()
     )
-    try LoadedConfiguration(of: configuration, at: values.loadedAt).write(into: parts.state)
     try await parts.ledger.revise(for: configuration)
     // From here on nothing can be refused any more.
     parts.settings.replace(with: values)
+    await remember(values)
     await apply(difference, starts)
-    return changes
+    return changes + difference.rotated
   }
 
   private func read(
     _ old: SettingsInForce.Values
   ) async throws(ConfigurationError) -> (Configuration, Secrets) {
     let parts = parts
-    return try await parts.files.run { () throws(ConfigurationError) in
+    return try await Self.thread.run { () throws(ConfigurationError) in
       let file = old.configuration.file
       let configuration = try ConfigurationSource.load(at: file)
       let secrets = Secrets(of: configuration, environment: parts.environment)
@@ -69,7 +67,23 @@ struct Reload: Sendable {
     }
   }
 
+  private static let thread = BlockingThread("reload")
+
   // MARK: Applying
+
+  private func remember(_ values: SettingsInForce.Values) async {
+    let state = parts.state
+    do {
+      try await Self.thread.run {
+        try LoadedConfiguration(of: values.configuration, at: values.loadedAt).write(into: state)
+      }
+    } catch {
+      parts.logger.warning(
+        "It could not be written down what was loaded: `handoff plan` compares with what was before",
+        [.error: "\(error)"]
+      )
+    }
+  }
 
   /// Added destinations are there before anything is routed to them, and what is routed by the old
   /// folders is known before the destinations that are gone are looked through.

@@ -47,7 +47,9 @@ struct ReloadChecks: Sendable {
       ("broker.group", shown(before.group), shown(after.group)),
       ("library.path", shown(old.library.path), shown(new.library.path)),
     ]
-    return keys.filter { $0.1 != $0.2 }.map { Restart(key: $0.0, detail: "\($0.1) becomes \($0.2)") }
+    return keys.filter { $0.1 != $0.2 }.map {
+      Restart(key: $0.0, detail: "\($0.1) becomes \($0.2)")
+    }
   }
 
   // MARK: What has to be there

@@ -105,6 +105,12 @@ actor Reloader {
   }
 
   private static func summary(_ changes: [PlanChange]) -> String {
-    changes.isEmpty ? "nothing changes" : changes.map(\.line).joined(separator: "; ")
+    guard !changes.isEmpty else { return "nothing changes" }
+    let rest = changes.count - logged
+    let lines = changes.prefix(logged).map(\.line) + (rest > 0 ? ["and \(rest) more"] : [])
+    return lines.joined(separator: "; ")
   }
+
+  /// So many changes stand in one line of the log; all are told to whoever asked.
+  private static let logged = 20
 }

@@ -92,7 +92,9 @@ struct ConfigurationCases {
   func unreadable() async throws {
     guard getuid() == 0 else { return print("skipped: only root can become somebody else") }
     let text = Scene.configuration()
-    let prefix: [BytePath] = ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    let prefix: [BytePath] = [
+      "/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
+    ]
     try await Scene.run(text, starting: false, prefix: prefix) { scene in
       try await scene.sh("chown -R 65534:65534 . && chmod 755 .")
       try await scene.broker.start()
@@ -106,7 +108,10 @@ struct ConfigurationCases {
     }
   }
 
-  @Test("Case 102: every misspelt key and wrong value is told with its place", .timeLimit(.minutes(1)))
+  @Test(
+    "Case 102: every misspelt key and wrong value is told with its place",
+    .timeLimit(.minutes(1))
+  )
   func misspelt() async throws {
     let text = """
       [broker]
@@ -159,7 +164,9 @@ struct ConfigurationCases {
   )
   func overlaps() async throws {
     try await Scene.run(Scene.configuration(), starting: false) { scene in
-      try await scene.sh("mkdir -p exports/store exports/preview real && ln -s ../exports real/link")
+      try await scene.sh(
+        "mkdir -p exports/store exports/preview real && ln -s ../exports real/link"
+      )
       let plain = Scene.configuration()
       let library = "path = \"library\""
       let exports = scene.exports.lossyText

@@ -8,7 +8,10 @@ import Testing
 /// Folders that come late, names that forge lines, and limits of the machine.
 @Suite("Cases: operation")
 struct OperationCases {
-  @Test("Case 28: a folder that comes late, and a disk that comes, goes and comes again", .timeLimit(.minutes(2)))
+  @Test(
+    "Case 28: a folder that comes late, and a disk that comes, goes and comes again",
+    .timeLimit(.minutes(2))
+  )
   func comesLate() async throws {
     guard await Mounts.areAllowed(for: "case 28") else { return }
     try await Scene.run(Scene.configuration(), starting: false) { scene in
@@ -48,7 +51,10 @@ struct OperationCases {
     "bidi \u{202E}4pm.mp4",
   ]
 
-  @Test("Case 61: no name forges a line of the log, of a request or of the terminal", .timeLimit(.minutes(2)))
+  @Test(
+    "Case 61: no name forges a line of the log, of a request or of the terminal",
+    .timeLimit(.minutes(2))
+  )
   func forged() async throws {
     try await Scene.run("", starting: false) { scene in
       let script = try scene.script("lines", "wc -l >> '\(scene.root)/counted'")
@@ -81,7 +87,10 @@ struct OperationCases {
     }
   }
 
-  @Test("Case 107: without an inotify instance the limit is named, and folders are polled", .timeLimit(.minutes(2)))
+  @Test(
+    "Case 107: without an inotify instance the limit is named, and folders are polled",
+    .timeLimit(.minutes(2))
+  )
   func noInstance() async throws {
     guard await shell("unshare --user --map-root-user true") == 0 else {
       return print("skipped: no user namespace can be had")
