@@ -52,7 +52,7 @@ package actor DropFolderWatcher {
     }
   }
 
-  let settings: [DropFolderSettings]
+  var settings: [DropFolderSettings]
   let surroundings: Surroundings
   let examiner: ExportExaminer
   let writerSearch = WriterSearch()
@@ -63,21 +63,27 @@ package actor DropFolderWatcher {
   var tracker: SettleTracker
   /// Looks and imports that run now.
   var running = 0
-  private(set) var statuses: [FolderStatus]
-  private(set) var rescans: [RescanCount]
-  private let thread: WatchThread
-  private let inbox: EventInbox
-  private let wakes: AsyncStream<Void>
-  private let waker: AsyncStream<Void>.Continuation
+  var statuses: [FolderStatus]
+  var rescans: [RescanCount]
+  let control: BytePath
+  var thread: WatchThread
+  var inbox: EventInbox
+  var wakes: AsyncStream<Void>
+  var waker: AsyncStream<Void>.Continuation
   private let clock = ContinuousClock()
   private let start: ContinuousClock.Instant
   private let concurrency: Int
-  private var schedule: RescanSchedule
+  var schedule: RescanSchedule
   /// The moments for which a child task sleeps.
-  private var sleepers: Set<Duration> = []
-  private var listed: Set<Int> = []
-  private var hasEnded = false
+  var sleepers: Set<Duration> = []
+  var listed: Set<Int> = []
+  var hasEnded = false
   private var waitingForStart: [CheckedContinuation<Void, Never>] = []
+  /// The folders that a reload has asked for, until the watcher goes on with them.
+  var next: (folders: [DropFolderSettings], firstSeen: [BytePath: Timestamp])?
+  var waitingForChange: [CheckedContinuation<Void, Never>] = []
+  /// It runs no more.
+  var isOver = false
 
   /// - Parameters:
   ///   - folders: the drop folders; nested ones are allowed, the deepest decides.
@@ -97,6 +103,7 @@ package actor DropFolderWatcher {
     logger: Logger
   ) {
     settings = folders
+    self.control = control
     self.surroundings = surroundings
     self.logger = logger
     self.concurrency = concurrency
@@ -130,6 +137,14 @@ package actor DropFolderWatcher {
   ///
   /// - Throws: ``WatchError`` where nothing can be watched at all.
   package func run() async throws {
+    defer {
+      isOver = true
+      changeHasEnded()
+    }
+    repeat { try await watch() } while goOn()
+  }
+
+  private func watch() async throws {
     try await withThrowingDiscardingTaskGroup { group in
       group.addTask { [thread, waker] in
         // However it ends, the loop below ends with it.
@@ -152,6 +167,8 @@ package actor DropFolderWatcher {
       thread.post(.stop)
       hasEnded = true
       startHasEnded()
+      // Only sleeps are cut short by it: a look ends by itself, and an import has a task of its own.
+      group.cancelAll()
     }
   }
 

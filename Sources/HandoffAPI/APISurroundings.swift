@@ -6,8 +6,9 @@ package import Webhooks
 
 /// What the API asks of the rest of the broker.
 package struct APISurroundings: Sendable {
-  /// The secrets of each destination whose receiver sends results here.
-  package var secrets: [DestinationName: [WebhookSecret]]
+  /// The secrets of each destination whose receiver sends results here, as they are at this moment: a
+  /// reload may change them.
+  package var secretsNow: @Sendable () -> [DestinationName: [WebhookSecret]]
   /// Takes a result into the ledger from one of the destinations whose secret has signed it, of which
   /// there is at least one.
   ///
@@ -20,16 +21,30 @@ package struct APISurroundings: Sendable {
   package var now: @Sendable () -> Timestamp
 
   package init(
+    secretsNow: @escaping @Sendable () -> [DestinationName: [WebhookSecret]],
+    takeResult: @escaping @Sendable (HandoffResult, [DestinationName]) async throws -> Void,
+    openAsset: @escaping @Sendable (Grant, _ uuid: String) async throws -> ReadableAsset,
+    now: @escaping @Sendable () -> Timestamp
+  ) {
+    self.secretsNow = secretsNow
+    self.takeResult = takeResult
+    self.openAsset = openAsset
+    self.now = now
+  }
+
+  /// With secrets that stay.
+  package init(
     secrets: [DestinationName: [WebhookSecret]],
     takeResult: @escaping @Sendable (HandoffResult, [DestinationName]) async throws -> Void,
     openAsset: @escaping @Sendable (Grant, _ uuid: String) async throws -> ReadableAsset,
     now: @escaping @Sendable () -> Timestamp
   ) {
-    self.secrets = secrets
-    self.takeResult = takeResult
-    self.openAsset = openAsset
-    self.now = now
+    self.init(secretsNow: { secrets }, takeResult: takeResult, openAsset: openAsset, now: now)
   }
+}
+
+extension APISurroundings {
+  var secrets: [DestinationName: [WebhookSecret]] { secretsNow() }
 }
 
 /// An asset's bytes, opened: they stay readable whatever becomes of the grant.

@@ -6,6 +6,8 @@ package import Paths
 package struct Configuration: Sendable {
   /// As it was given: for messages.
   package let file: BytePath
+  /// The file's text.
+  package let bytes: [UInt8]
   package let broker: BrokerSettings
   package let library: LibrarySettings
   /// In the file's order.
@@ -52,6 +54,7 @@ package struct Configuration: Sendable {
     draft.checkOrder(in: context)
     let configuration = Configuration(
       file: file,
+      bytes: bytes,
       broker: draft.broker,
       library: draft.library,
       dropFolders: draft.dropFolders,

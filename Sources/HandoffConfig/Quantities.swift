@@ -66,7 +66,7 @@ package enum Quantities {
   }
 
   /// The duration in the largest units that leave nothing over, as `duration(_:)` reads it.
-  static func text(_ duration: Duration) -> String {
+  package static func text(_ duration: Duration) -> String {
     let milliseconds = duration.wholeMilliseconds
     let fitting = durationUnits.last { milliseconds != 0 && milliseconds % $0.milliseconds == 0 }
     guard let fitting else { return "0s" }
@@ -74,7 +74,7 @@ package enum Quantities {
   }
 
   /// The size in the largest power of 1000 that leaves nothing over.
-  static func text(_ bytes: Int64) -> String {
+  package static func text(_ bytes: Int64) -> String {
     let decimal = sizeUnits.filter { !$0.unit.contains("i") && $0.unit != "kB" }
     let fitting = decimal.last { bytes != 0 && bytes % $0.bytes == 0 }
     guard let fitting else { return "\(bytes)B" }

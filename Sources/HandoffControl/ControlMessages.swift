@@ -27,6 +27,8 @@ package enum ControlMethod: String, Sendable, CaseIterable {
   case resumeHandoffs = "resume_handoffs"
   /// A destination that was stopped goes on.
   case resume
+  /// The configuration file is applied.
+  case reload
 }
 
 /// The parameters of `status`: which part of the files it lists, since there may be very many.

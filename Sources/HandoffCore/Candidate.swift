@@ -51,7 +51,7 @@ struct Candidate: Sendable {
   static let existingReason =
     "it was there when the folder was first seen (existing = \"ignore\"); `handoff retry` imports it"
 
-  let folder: Int
+  var folder: Int
   var stage = Stage.quiet
   /// When the stage began.
   var since: Timestamp

@@ -36,6 +36,10 @@ extension Broker {
       let problems = secrets.problems.map(\.description)
       throw ServiceError(.noSecret, problems.joined(separator: "\n"))
     }
+    let loadedAt = SystemClock.now()
+    let settings = SettingsInForce(
+      SettingsInForce.Values(configuration, secrets: secrets, firstSeen: [:], loadedAt: loadedAt)
+    )
     let state = StateFolder(configuration.broker.state)
     try Directory.create(state.path, permissions: 0o700)
     try Ledger.checkPlace(state.path)
@@ -49,21 +53,23 @@ extension Broker {
       now: SystemClock.now,
       bootClock: try SystemClock.boot(),
       onCommit: { dispatch.signal($0) },
-      notices: NoticeRouting(alert: configuration.broker.alert) { notices.signal($0) }
+      notices: NoticeRouting(alertNow: { settings.now.configuration.broker.alert }) {
+        notices.signal($0)
+      }
     )
-    let addresses = configuration.destinations.compactMap { settings in
-      settings.transport == .http ? settings.url.map { (settings.name, $0) } : nil
-    }
-    try await ledger.liftStops(addresses: Dictionary(addresses) { first, _ in first })
+    try await ledger.revise(for: configuration)
     let stop = StopState()
     let library = try await openLibrary(configuration, ledger, stop, logger)
-    var firstSeen: [BytePath: Timestamp] = [:]
-    for folder in configuration.dropFolders {
-      firstSeen[folder.path] = try await ledger.firstSeen(folder: folder.path)
-    }
+    settings.replace(
+      with: SettingsInForce.Values(
+        configuration,
+        secrets: secrets,
+        firstSeen: try await ledger.firstSeen(folders: configuration.dropFolders),
+        loadedAt: loadedAt
+      )
+    )
     let opened = OpenedParts(
-      configuration: configuration,
-      secrets: secrets,
+      settings: settings,
       state: state,
       ledger: ledger,
       library: library,
@@ -76,10 +82,9 @@ extension Broker {
       stop: stop,
       host: try await receiverHost(configuration, state, programs, environment, logger),
       logger: logger,
-      firstSeen: firstSeen,
       receipts: ReceiptStage(
         ledger: ledger,
-        folders: configuration.dropFolders,
+        settings: settings,
         files: BlockingThread("receipts"),
         logger: logger
       ),
@@ -94,8 +99,12 @@ extension Broker {
         now: SystemClock.now,
         logger: logger
       ),
-      address: APIAddress(configuration.broker)
+      address: APIAddress(configuration.broker),
+      stages: RunningStages(stop: stop),
+      environment: environment,
+      programs: programs
     )
+    try LoadedConfiguration(of: configuration, at: loadedAt).write(into: state)
     return try await opened.broker(lock)
   }
 

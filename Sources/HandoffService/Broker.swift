@@ -13,7 +13,6 @@ import Paths
 
 /// The broker: everything composed, in the order in which it starts.
 package struct Broker: Sendable {
-  let configuration: Configuration
   let state: StateFolder
   /// Held as long as the broker lives.
   let lock: BrokerLock
@@ -22,15 +21,16 @@ package struct Broker: Sendable {
   let probe: MediaProbe
   let watcher: DropFolderWatcher
   let stages: Stages
+  let reloader: Reloader
   let questions: ControlQuestions
   let stop: StopState
   let logger: Logger
 
-  /// Runs until a stop signal, then drains: no new work starts, what runs may end, and what does not
+  /// Runs until a stop signal, and reloads the configuration at each SIGHUP; then drains: no new work starts, what runs may end, and what does not
   /// end in time is ended and recovered at the next start.
   ///
   /// - Parameters:
-  ///   - signals: SIGTERM and SIGINT stop.
+  ///   - signals: SIGTERM and SIGINT stop, SIGHUP reloads.
   ///   - ready: called once everything is watched and listed.
   /// - Throws: what the service cannot go on without.
   package func run(
@@ -38,7 +38,12 @@ package struct Broker: Sendable {
     ready: @escaping @Sendable () -> Void
   ) async throws {
     try await stages.recovery.run()
-    let sequence = StopSequence(signals: signals, stop: stop, logger: logger)
+    let sequence = StopSequence(
+      signals: signals,
+      stop: stop,
+      logger: logger,
+      reload: reloader.ask
+    )
     let outcome = await outcome(sequence, ready: ready)
     await probe.shutdown()
     await marking.end()
@@ -122,13 +127,9 @@ package struct Broker: Sendable {
       group.addTask { await stages.deletion.run() }
       group.addTask { await stages.notices.run() }
       group.addTask { await stages.troubles.run { await watcher.report(for: $0) } }
-      group.addTask { await stages.verification.run() }
       group.addTask { await stages.check.run() }
-      for stage in stages.exec { group.addTask { await stage.run() } }
-      for stage in stages.http { group.addTask { await stage.run() } }
-      for stage in stages.plugins { group.addTask { await stage.run() } }
-      for stage in stages.urls { group.addTask { await stage.run() } }
-      for stage in stages.files { group.addTask { await stage.run() } }
+      group.addTask { await stages.running.run() }
+      group.addTask { await reloader.run() }
       group.addTask {
         guard await watcher.started() else { return }
         logger.info("Ready")

@@ -1,66 +1,120 @@
 package import HandoffConfig
-import HandoffControl
+package import HandoffControl
 import HandoffCore
 import HandoffProtocol
+import Ledger
 import Paths
 
 /// What a changed configuration would do to folders, routes and pending handoffs.
 package struct ConfigurationPlan: Encodable, Sendable {
-  package struct Change: Encodable, Sendable {
-    /// `add`, `change`, `remove` or `orphan`.
-    package let action: String
-    /// `folder`, `destination` or `handoff`.
-    package let what: String
-    package let name: String
-    package let detail: String
-  }
+  package let changes: [PlanChange]
 
-  package let changes: [Change]
-
-  /// Compares two configurations, and looks which handoffs of the ledger would be left without a
-  /// destination.
+  /// Compares two configurations, and looks in the first one's ledger what becomes of open handoffs.
+  ///
+  /// - Parameters:
+  ///   - current: what is in force.
+  ///   - changed: what would be.
+  /// - Throws: where the ledger cannot be read.
   package init(from current: Configuration, to changed: Configuration) async throws {
-    var changes = Self.folders(current, changed) + Self.destinations(current, changed)
-    let names = Set(changed.destinations.map(\.name))
-    let open = try await LedgerQueries.open(current).openHandoffs()
-    changes += open.filter { !names.contains($0.destination) }.map { handoff in
-      Change(
-        action: "orphan",
-        what: "handoff",
-        name: handoff.id,
-        detail:
-          "\(handoff.status.rawValue) at destination \(handoff.destination), which is not configured"
-      )
-    }
-    self.changes = changes
+    let ledger = try await LedgerQueries.open(current).ledger
+    var open: [Handoff] = []
+    if let ledger { open = try await Self.openHandoffs(in: ledger) }
+    changes =
+      ReloadChecks.restarts(current, changed).map { restart in
+        let parts = restart.key.split(separator: ".", maxSplits: 1)
+        return PlanChange(.restart, String(parts[0]), String(parts[1]), restart.detail)
+      } + Self.changes(from: current, to: changed, open: open)
   }
 
   /// For people.
-  package var lines: [String] {
-    changes.map { "\($0.action) \($0.what) \($0.name): \($0.detail)" }
+  package var lines: [String] { changes.map(\.line) }
+
+  /// Those that have not ended.
+  static func openHandoffs(in ledger: some LedgerReading) async throws -> [Handoff] {
+    var open: [Handoff] = []
+    for status in HandoffStatus.allCases where !status.isFinal {
+      open += try await ledger.handoffs(status: status, limit: .max)
+    }
+    return open.sorted { $0.id.row < $1.id.row }
   }
 
-  private static func folders(_ current: Configuration, _ changed: Configuration) -> [Change] {
+  /// Everything that a running broker can change without a restart.
+  static func changes(
+    from current: Configuration,
+    to changed: Configuration,
+    open: [Handoff]
+  ) -> [PlanChange] {
+    folders(current, changed) + destinations(current, changed) + callbacks(current, changed)
+      + library(current.library, changed.library)
+      + PlannedHandoffs(current, changed, open).changes
+  }
+
+  private static func folders(_ current: Configuration, _ changed: Configuration) -> [PlanChange] {
     differences(current.dropFolders, changed.dropFolders, by: \.path) { action, settings in
       let route = settings.handoff.map(\.text).joined(separator: ", ")
       let boxed = settings.syncPublishTo.map(\.text).joined(separator: ", ")
-      return Change(
-        action: action,
-        what: "folder",
-        name: settings.path.displayText,
-        detail: "hands off to [\(route)], when the box is ticked to [\(boxed)] too"
-      )
+      var detail = "hands off to [\(route)], when the box is ticked to [\(boxed)] too"
+      if action == .add {
+        let found = FolderCensus(settings)
+        let becomes = settings.existing == .import ? "are imported" : "are left alone"
+        detail += "; \(found.files) files that are there, \(found.bytes) bytes, \(becomes)"
+      }
+      return PlanChange(action, "folder", settings.path.displayText, detail)
     }
   }
 
-  private static func destinations(_ current: Configuration, _ changed: Configuration) -> [Change] {
+  private static func destinations(
+    _ current: Configuration,
+    _ changed: Configuration
+  ) -> [PlanChange] {
     differences(current.destinations, changed.destinations, by: \.name) { action, settings in
-      Change(
-        action: action,
-        what: "destination",
-        name: settings.name.text,
-        detail: "\(settings.transport.rawValue) \(settings.command.joined(separator: " "))"
-      )
+      PlanChange(action, "destination", settings.name.text, settings.way)
+    }
+  }
+
+  private static func callbacks(_ current: Configuration, _ changed: Configuration) -> [PlanChange]
+  {
+    func sorted(_ configuration: Configuration) -> [CallbackSettings] {
+      configuration.callbacks.values.sorted { $0.id.text < $1.id.text }
+    }
+    let own = differences(sorted(current), sorted(changed), by: \.id) { action, settings in
+      let way =
+        switch settings.action {
+        case .exec: "exec"
+        case .url: "url"
+        case .open: "open"
+        case .file: "file"
+        }
+      return PlanChange(action, "callback", settings.id.text, way)
+    }
+    let (before, after) = (current.broker.alert, changed.broker.alert)
+    guard before != after else { return own }
+    let detail = "\(before?.text ?? "none") becomes \(after?.text ?? "none")"
+    return own + [PlanChange(.change, "broker", "alert", detail)]
+  }
+
+  private static func library(
+    _ current: LibrarySettings,
+    _ changed: LibrarySettings
+  ) -> [PlanChange] {
+    func age(_ duration: Duration?, or nothing: String) -> String {
+      duration.map(Quantities.text) ?? nothing
+    }
+    func size(_ reserve: LibrarySettings.Reserve) -> String {
+      switch reserve {
+      case .percent(let percent): "\(percent)%"
+      case .bytes(let bytes): Quantities.text(bytes)
+      }
+    }
+    let keys = [
+      ("reserve", size(current.reserve), size(changed.reserve)),
+      ("retention", age(current.retention, or: "keep"), age(changed.retention, or: "keep")),
+      (
+        "verify_every", age(current.verifyEvery, or: "never"), age(changed.verifyEvery, or: "never")
+      ),
+    ]
+    return keys.filter { $0.1 != $0.2 }.map {
+      PlanChange(.change, "library", $0.0, "\($0.1) becomes \($0.2)")
     }
   }
 
@@ -68,15 +122,26 @@ package struct ConfigurationPlan: Encodable, Sendable {
     _ current: [Settings],
     _ changed: [Settings],
     by name: (Settings) -> Name,
-    describe: (String, Settings) -> Change
-  ) -> [Change] {
+    describe: (PlanChange.Action, Settings) -> PlanChange
+  ) -> [PlanChange] {
     let before = Dictionary(current.map { (name($0), $0) }) { first, _ in first }
     let after = Set(changed.map(name))
-    let removed = current.filter { !after.contains(name($0)) }.map { describe("remove", $0) }
-    let rest = changed.compactMap { settings -> Change? in
-      guard let old = before[name(settings)] else { return describe("add", settings) }
-      return old == settings ? nil : describe("change", settings)
+    let removed = current.filter { !after.contains(name($0)) }.map { describe(.remove, $0) }
+    let rest = changed.compactMap { settings -> PlanChange? in
+      guard let old = before[name(settings)] else { return describe(.add, settings) }
+      return old == settings ? nil : describe(.change, settings)
     }
     return removed + rest
+  }
+}
+
+extension DestinationSettings {
+  /// How its receiver is reached, for people.
+  var way: String {
+    switch transport {
+    case .plugin, .exec: "\(transport.rawValue) \(command.joined(separator: " "))"
+    case .http, .url: "\(transport.rawValue) \(url ?? "")"
+    case .file: "file \(inbox?.displayText ?? "")"
+    }
   }
 }

@@ -138,7 +138,7 @@ package struct ConfigurationReport: Encodable, Sendable {
 }
 
 /// Counts what a drop folder holds, without opening any file.
-private struct FolderCensus {
+struct FolderCensus {
   private(set) var files = 0
   private(set) var bytes: Int64 = 0
   private(set) var problems: [String] = []

@@ -9,10 +9,11 @@ import Paths
 
 /// Answers what the command line asks of the running broker.
 struct ControlQuestions: Sendable {
-  let configuration: Configuration
+  let settings: SettingsInForce
   let ledger: Ledger
   let watcher: DropFolderWatcher
-  let health: [DestinationHealth]
+  let roster: DestinationRoster
+  let reloader: Reloader
   let handImport: HandImport
   let changes: ChangeBroadcast
   let running: RunningPlugins
@@ -27,6 +28,12 @@ struct ControlQuestions: Sendable {
   /// How this machine can contain receivers, for people.
   let containment: String
   let now: @Sendable () -> Timestamp
+
+  var configuration: Configuration { settings.now.configuration }
+  /// In the file's order.
+  var health: [DestinationHealth] {
+    configuration.destinations.compactMap { roster[$0.name] }
+  }
 
   func answer(
     _ method: ControlMethod,
@@ -67,6 +74,7 @@ struct ControlQuestions: Sendable {
       try WireCoder.value(
         try await resume(WireCoder.document(DestinationParameters.self, from: parameters))
       )
+    case .reload: try WireCoder.value(try await reloader.reload())
     case .fsck, .fsckProgress, .fsckStop, .gc, .resumeHandoffs:
       try await care.answer(method, parameters)
     }
@@ -155,6 +163,7 @@ struct ControlQuestions: Sendable {
     )
     if !candidates.isLast { report.candidatesNext = candidates.page.last?.path }
     report.containment = containment
+    report.config = await reloader.shown
     report.originals = try await stayingOriginals()
     report.heldOrders = try await care.heldOrders()
     report.api = StatusReport.API(address)

@@ -1,5 +1,7 @@
 import AssetLibrary
 import DropFolders
+import HandoffConfig
+import HandoffCore
 import HandoffLog
 import HandoffProtocol
 import Ledger
@@ -14,11 +16,13 @@ struct DeletionStage: Sendable {
   let originals: OriginalStage
   let watcher: DropFolderWatcher
   let files: BlockingThread
-  /// Nil to keep all.
-  let retention: Duration?
+  let settings: SettingsInForce
   let stop: StopState
   let now: @Sendable () -> Timestamp
   let logger: Logger
+
+  /// Nil to keep all.
+  private var retention: Duration? { settings.now.configuration.library.retention }
 
   /// How soon bytes that could not be removed are tried again, and a library that is away looked for.
   private static let retryInterval: Duration = .seconds(10)
@@ -29,8 +33,6 @@ struct DeletionStage: Sendable {
   func run() async {
     let signal = deletion.leftovers
     stop.wakeOnDrain(signal)
-    // Before that, no folder is known to be there.
-    if retention != nil { _ = await watcher.started() }
     var hasFailed = false
     while !stop.isDraining, !Task.isCancelled {
       var wait: Duration?
@@ -53,7 +55,10 @@ struct DeletionStage: Sendable {
     guard await library.isAvailable() else {
       return try await hasWork() ? Self.retryInterval : nil
     }
+    let retention = retention
     if let retention {
+      // Before that, no folder is known to be there.
+      guard await watcher.started() else { return Self.retryInterval }
       let there = await watcher.folders().filter { $0.mode != .offline }.map(\.path)
       try await originals.forgetRemoved(in: Set(there), files: files)
       try await deleteUnused(for: retention)

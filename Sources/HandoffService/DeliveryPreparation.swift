@@ -24,8 +24,7 @@ struct DeliveryPreparation: Sendable {
 
   let library: AssetLibrary
   let ledger: Ledger
-  /// The drop folders whose assets a destination may have; none, or no entry: all.
-  let folders: [DestinationName: [BytePath]]
+  let settings: SettingsInForce
   let objects: ObjectGuard
   let now: @Sendable () -> Timestamp
   let logger: Logger
@@ -154,7 +153,9 @@ struct DeliveryPreparation: Sendable {
 
   /// One sighting in a folder that the destination may have is enough: the content is the same.
   private func isOpen(_ asset: Asset, to destination: DestinationName) async throws -> Bool {
-    guard let allowed = folders[destination], !allowed.isEmpty else { return true }
+    // The drop folders whose assets it may have; none: all.
+    let allowed = settings.now.destinations[destination]?.folders ?? []
+    guard !allowed.isEmpty else { return true }
     if asset.sources.contains(where: { allowed.contains($0.folder) }) { return true }
     return try await ledger.isAllowed(asset.localIdentifier, to: destination)
   }

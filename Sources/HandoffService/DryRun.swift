@@ -10,7 +10,7 @@ struct DryRun: Sendable {
   let ledger: Ledger
   let delivery: DeliveryPreparation
   let running: RunningPlugins
-  let health: [DestinationHealth]
+  let roster: DestinationRoster
   let now: @Sendable () -> Timestamp
 
   /// What a second try with the same key is told; nil where none was made with it.
@@ -114,7 +114,7 @@ struct DryRun: Sendable {
       return
     }
     guard let receiver = running[settings.name] else {
-      return report.takeAbsence(health.first { $0.name == settings.name }?.condition)
+      return report.takeAbsence(roster[settings.name]?.condition)
     }
     let parameters = PreflightParameters(
       handoffID: "preflight",

@@ -20,12 +20,14 @@ struct ImportStage: Sendable {
   let brake: IntakeBrake
   let turns: AssetTurns
   let results: ResultStage
-  /// When each drop folder was seen for the first time.
-  let firstSeen: [BytePath: Timestamp]
-  let units: FolderUnits
+  let settings: SettingsInForce
   let hold: HandoffHold
   let now: @Sendable () -> Timestamp
   let logger: Logger
+
+  /// When each drop folder was seen for the first time.
+  var firstSeen: [BytePath: Timestamp] { settings.now.firstSeen }
+  var units: FolderUnits { settings.now.units }
 
   /// The asset that was made of a file, if it is still the file that was imported.
   ///

@@ -2,9 +2,9 @@ import HandoffLog
 import HandoffProtocol
 import Ledger
 
-/// Brings notices to their callbacks, each callback for itself, and keeps their table small.
+/// Keeps the table of notices small; each callback has a ``NoticeLoop`` of its own, that brings them.
 struct NoticeStage: Sendable {
-  let loops: [NoticeLoop]
+  let settings: SettingsInForce
   let ledger: Ledger
   let stop: StopState
   let logger: Logger
@@ -15,22 +15,14 @@ struct NoticeStage: Sendable {
   static let age: Duration = .seconds(90 * 86_400)
   private static let interval: Duration = .seconds(3600)
 
-  /// Runs until the service drains and what is under way has ended.
+  /// Runs until the service drains.
   func run() async {
-    await withDiscardingTaskGroup { group in
-      for loop in loops { group.addTask { await loop.run() } }
-      group.addTask { await tidy() }
-    }
-  }
-
-  private func tidy() async {
-    let configured = Set(loops.map(\.callback))
     let rest = WakeSignal()
     stop.wakeOnDrain(rest)
     while !stop.isDraining, !Task.isCancelled {
       do {
         while try await ledger.tidyNotices(
-          configured: configured,
+          configured: settings.now.callbacks,
           patience: Self.patience,
           age: Self.age
         ) {}

@@ -4,21 +4,22 @@ import HandoffConfig
 import HandoffControl
 import HandoffCore
 import HandoffProtocol
+import Webhooks
 
 extension OpenedParts {
-  func httpStage(_ settings: DestinationSettings, _ health: DestinationHealth) -> HTTPStage {
+  func httpStage(_ destination: DestinationSettings, _ health: DestinationHealth) -> HTTPStage {
     HTTPStage(
-      settings: settings,
+      settings: destination,
       receiver: HTTPReceiver(
-        settings,
-        secrets: secrets.destinations[settings.name] ?? [],
+        destination,
+        secrets: settings.now.secrets.destinations[destination.name] ?? [],
         agent: "handoff/\(Version.text)",
         now: SystemClock.now
       ),
       delivery: delivery,
       ledger: ledger,
       results: results,
-      claims: claims(settings),
+      claims: claims(destination),
       health: health,
       address: address,
       stop: stop,
@@ -29,22 +30,18 @@ extension OpenedParts {
 
   /// The HTTP API; results are taken there from the receivers that send theirs later.
   func apiStage() -> APIStage {
-    let answering = configuration.destinations.filter {
-      $0.transport == .http && $0.answer == .callback
-    }
-    let secrets = self.secrets.destinations.filter { name, _ in
-      answering.contains { $0.name == name }
-    }
-    let settings = Dictionary(configuration.destinations.map { ($0.name, $0) }) { first, _ in first
-    }
+    let settings = settings
     let results = results
     let reading = GrantedReading(library: library, ledger: ledger, delivery: delivery)
     let server = APIServer(
       hosts: APIAddress.hosts(configuration.broker),
       surroundings: APISurroundings(
-        secrets: secrets,
+        secretsNow: { settings.now.answeringSecrets },
         takeResult: { result, signers in
-          try await results.takeSigned(result, from: signers.compactMap { settings[$0] })
+          try await results.takeSigned(
+            result,
+            from: signers.compactMap { settings.now.destinations[$0] }
+          )
         },
         openAsset: { grant, uuid in try await reading.open(grant, uuid: uuid) },
         now: SystemClock.now
@@ -59,6 +56,15 @@ extension OpenedParts {
       stop: stop,
       logger: logger
     )
+  }
+}
+
+extension SettingsInForce.Values {
+  /// The secrets of the destinations whose receivers send their results here.
+  fileprivate var answeringSecrets: [DestinationName: [WebhookSecret]] {
+    secrets.destinations.filter { name, _ in
+      destinations[name].map { $0.transport == .http && $0.answer == .callback } ?? false
+    }
   }
 }
 

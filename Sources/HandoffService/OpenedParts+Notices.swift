@@ -8,8 +8,7 @@ extension OpenedParts {
   func makeTroubles() -> TroubleStage {
     TroubleStage(
       TroubleStage.Parts(
-        alert: configuration.broker.alert,
-        folders: Dictionary(configuration.dropFolders.map { ($0.path, $0) }) { first, _ in first },
+        settings: settings,
         ledger: ledger,
         stop: stop,
         now: SystemClock.now,
@@ -18,24 +17,21 @@ extension OpenedParts {
     )
   }
 
-  var noticeStage: NoticeStage {
-    let loops = configuration.callbacks.values.map { settings in
-      NoticeLoop(
-        callback: settings.id,
-        delivery: CallbackDelivery(
-          settings,
-          host: callbacks,
-          secrets: secrets.callbacks[settings.id] ?? [],
-          now: SystemClock.now,
-          logger: logger
-        ),
-        ledger: ledger,
-        signal: notices[settings.id] ?? WakeSignal(),
-        stop: stop,
+  func noticeLoop(_ callback: CallbackSettings) -> NoticeLoop {
+    NoticeLoop(
+      callback: callback.id,
+      delivery: CallbackDelivery(
+        callback,
+        host: callbacks,
+        secrets: settings.now.secrets.callbacks[callback.id] ?? [],
         now: SystemClock.now,
         logger: logger
-      )
-    }
-    return NoticeStage(loops: loops, ledger: ledger, stop: stop, logger: logger)
+      ),
+      ledger: ledger,
+      signal: notices[callback.id] ?? WakeSignal(),
+      stop: stop,
+      now: SystemClock.now,
+      logger: logger
+    )
   }
 }

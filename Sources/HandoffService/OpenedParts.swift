@@ -13,8 +13,7 @@ import Paths
 
 /// What a broker stands on, opened; makes the stages from it.
 struct OpenedParts: Sendable {
-  let configuration: Configuration
-  let secrets: Secrets
+  let settings: SettingsInForce
   let state: StateFolder
   let ledger: Ledger
   let library: AssetLibrary
@@ -25,10 +24,10 @@ struct OpenedParts: Sendable {
   let wishes: DispatchSignals
   let notices: NoticeSignals
   let callbacks: CallbackHost
-  let stop: StopState
+  /// Of the part that is made: a destination's stage has one of its own.
+  var stop: StopState
   let host: ReceiverHost
   let logger: Logger
-  let firstSeen: [BytePath: Timestamp]
   let receipts: ReceiptStage
   let hold: HandoffHold
   let desk: CheckDesk
@@ -39,28 +38,41 @@ struct OpenedParts: Sendable {
   let turns = AssetTurns()
   let leftovers = WakeSignal()
   let files = BlockingThread("files")
+  let roster = DestinationRoster()
+  let stages: RunningStages
+  /// How people and secrets name this process's variables.
+  let environment: [String: String]
+  let programs: Programs
+
+  var configuration: Configuration { settings.now.configuration }
 
   func broker(_ lock: BrokerLock) async throws -> Broker {
     let troubles = makeTroubles()
-    let health = configuration.destinations.map { settings in
-      DestinationHealth(settings.name) { troubles.tell(settings.name, $0) }
-    }
     let intake = makeIntake()
     let watcher = makeWatcher(intake, troubles)
+    let stages = makeStages(troubles, watcher)
+    let reloader = Reloader(
+      parts: self,
+      watcher: watcher,
+      recovery: stages.recovery,
+      troubles: troubles
+    )
+    try await startAll(troubles)
     return Broker(
-      configuration: configuration,
       state: state,
       lock: lock,
       ledger: ledger,
       library: library,
       probe: probe,
       watcher: watcher,
-      stages: try await makeStages(health, troubles, watcher),
+      stages: stages,
+      reloader: reloader,
       questions: ControlQuestions(
-        configuration: configuration,
+        settings: settings,
         ledger: ledger,
         watcher: watcher,
-        health: health,
+        roster: roster,
+        reloader: reloader,
         handImport: HandImport(
           library: library,
           ledger: ledger,
@@ -80,7 +92,7 @@ struct OpenedParts: Sendable {
           ledger: ledger,
           delivery: delivery,
           running: running,
-          health: health,
+          roster: roster,
           now: SystemClock.now
         ),
         sidecars: sidecars,
@@ -112,11 +124,10 @@ struct OpenedParts: Sendable {
       sidecars: sidecars,
       originals: originals,
       receipts: receipts,
-      brake: IntakeBrake(library: library, reserve: configuration.library.reserve),
+      brake: IntakeBrake(library: library, settings: settings),
       turns: turns,
       results: results,
-      firstSeen: firstSeen,
-      units: FolderUnits(configuration.dropFolders),
+      settings: settings,
       hold: hold,
       now: SystemClock.now,
       logger: logger
@@ -130,7 +141,7 @@ struct OpenedParts: Sendable {
       folders: configuration.dropFolders,
       control: state.watchControl,
       keeper: leases,
-      firstSeen: firstSeen,
+      firstSeen: settings.now.firstSeen,
       surroundings: DropFolderWatcher.Surroundings(
         probe: { [probe] file, size in await probe.verdict(for: file, size: size) },
         known: { path, identity in try await intake.known(path, identity) },
@@ -153,8 +164,7 @@ struct OpenedParts: Sendable {
       sidecars: sidecars,
       originals: originals,
       receipts: receipts,
-      folders: configuration.dropFolders,
-      firstSeen: firstSeen,
+      settings: settings,
       hold: hold,
       logger: logger
     )
@@ -164,7 +174,7 @@ struct OpenedParts: Sendable {
     SidecarReader(
       ledger: ledger,
       leases: leases,
-      callbacks: Set(configuration.callbacks.keys),
+      settings: settings,
       files: files
     )
   }
@@ -173,7 +183,7 @@ struct OpenedParts: Sendable {
     OriginalStage(
       library: library,
       ledger: ledger,
-      folders: Dictionary(configuration.dropFolders.map { ($0.path, $0) }) { first, _ in first },
+      settings: settings,
       turns: turns,
       hold: hold,
       logger: logger
@@ -197,9 +207,7 @@ struct OpenedParts: Sendable {
     DeliveryPreparation(
       library: library,
       ledger: ledger,
-      folders: Dictionary(configuration.destinations.map { ($0.name, $0.folders) }) { first, _ in
-        first
-      },
+      settings: settings,
       objects: ObjectGuard(library: library, ledger: ledger, urgent: urgent, logger: logger),
       now: SystemClock.now,
       logger: logger
@@ -217,33 +225,14 @@ struct OpenedParts: Sendable {
     )
   }
 
-  private func makeStages(
-    _ health: [DestinationHealth],
-    _ troubles: TroubleStage,
-    _ watcher: DropFolderWatcher
-  ) async throws -> Stages {
-    var exec: [ExecStage] = []
-    var plugins: [PluginStage] = []
-    var http: [HTTPStage] = []
-    var urls: [URLStage] = []
-    var inboxes: [FileStage] = []
-    for (settings, health) in zip(configuration.destinations, health) {
-      switch settings.transport {
-      case .exec: exec.append(execStage(settings, try await launch(settings), health))
-      case .plugin: plugins.append(pluginStage(settings, try await launch(settings), health))
-      case .http: http.append(httpStage(settings, health))
-      case .url: urls.append(urlStage(settings, health))
-      case .file: inboxes.append(fileStage(settings, health))
-      }
-    }
-    let destinations = configuration.destinations.map { ($0.name, $0) }
-    return Stages(
+  private func makeStages(_ troubles: TroubleStage, _ watcher: DropFolderWatcher) -> Stages {
+    Stages(
       recovery: RecoveryStage(
         ledger: ledger,
         library: library,
         results: results,
         originals: originals,
-        destinations: Dictionary(uniqueKeysWithValues: destinations),
+        settings: settings,
         logger: logger
       ),
       expiry: ExpiryStage(ledger: ledger, results: results, logger: logger),
@@ -254,26 +243,21 @@ struct OpenedParts: Sendable {
         originals: originals,
         watcher: watcher,
         files: files,
-        retention: configuration.library.retention,
+        settings: settings,
         stop: stop,
         now: SystemClock.now,
         logger: logger
       ),
       receipts: receipts,
-      notices: noticeStage,
+      notices: NoticeStage(settings: settings, ledger: ledger, stop: stop, logger: logger),
       troubles: troubles,
-      verification: verification,
       check: desk,
       api: apiStage(),
-      exec: exec,
-      plugins: plugins,
-      http: http,
-      urls: urls,
-      files: inboxes
+      running: stages
     )
   }
 
-  private var verification: VerificationStage {
+  var verification: VerificationStage {
     VerificationStage(
       library: library,
       ledger: ledger,
@@ -285,7 +269,7 @@ struct OpenedParts: Sendable {
     )
   }
 
-  private func launch(_ settings: DestinationSettings) async throws -> ReceiverLaunch {
+  func launch(_ settings: DestinationSettings) async throws -> ReceiverLaunch {
     let work = state.work(settings.name)
     try Directory.create(work, permissions: 0o700)
     let grants = library.grantsPath(destination: settings.name)
@@ -308,7 +292,7 @@ struct OpenedParts: Sendable {
     )
   }
 
-  private func execStage(
+  func execStage(
     _ settings: DestinationSettings,
     _ launch: ReceiverLaunch,
     _ health: DestinationHealth
@@ -328,7 +312,7 @@ struct OpenedParts: Sendable {
     )
   }
 
-  private func pluginStage(
+  func pluginStage(
     _ settings: DestinationSettings,
     _ launch: ReceiverLaunch,
     _ health: DestinationHealth

@@ -11,11 +11,13 @@ import Paths
 struct OriginalStage: Sendable {
   let library: AssetLibrary
   let ledger: Ledger
-  /// By configured path.
-  let folders: [BytePath: DropFolderSettings]
+  let settings: SettingsInForce
   let turns: AssetTurns
   let hold: HandoffHold
   let logger: Logger
+
+  /// By configured path.
+  var folders: [BytePath: DropFolderSettings] { settings.now.folders }
 
   /// Called after each import, and again for a known export that is still there after a restart.
   func imported(_ asset: Asset, from sighting: Sighting, in folder: DropFolderSettings) async {

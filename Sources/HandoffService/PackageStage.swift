@@ -15,14 +15,15 @@ struct PackageStage: Sendable {
   let sidecars: SidecarReader
   let originals: OriginalStage
   let receipts: ReceiptStage
-  let folders: [DropFolderSettings]
-  /// When each drop folder was seen for the first time.
-  let firstSeen: [BytePath: Timestamp]
+  let settings: SettingsInForce
   let hold: HandoffHold
   let logger: Logger
 
   func record(_ arrival: PackageArrival) async -> PackageOutcome {
-    let folder = folders[arrival.folder]
+    // By its path: the folders' places may be others by now.
+    guard let folder = settings.now.units.folder(of: arrival.path) else {
+      return refused(arrival, "its drop folder is not configured any more")
+    }
     do {
       switch try await sidecars.read(for: arrival.path, in: folder) {
       case .stillWritten:
@@ -99,7 +100,7 @@ struct PackageStage: Sendable {
     in folder: DropFolderSettings,
     hasSidecar: Bool
   ) -> Bool {
-    guard let firstSeen = firstSeen[folder.path] else { return false }
+    guard let firstSeen = settings.now.firstSeen[folder.path] else { return false }
     return arrival.members.contains { member in
       let sighting = assets[member.localIdentifier]?.sources.first { $0.path == member.path }
       return sighting?.identity.wasThere(

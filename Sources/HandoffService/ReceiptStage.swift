@@ -19,16 +19,15 @@ final class ReceiptStage: Sendable {
   }
 
   private let ledger: Ledger
-  /// By their paths.
-  private let folders: [BytePath: DropFolderSettings]
+  private let settings: SettingsInForce
   private let files: BlockingThread
   private let logger: Logger
   private let state = Mutex(State())
   private let signal = WakeSignal()
 
-  init(ledger: Ledger, folders: [DropFolderSettings], files: BlockingThread, logger: Logger) {
+  init(ledger: Ledger, settings: SettingsInForce, files: BlockingThread, logger: Logger) {
     self.ledger = ledger
-    self.folders = Dictionary(folders.map { ($0.path, $0) }) { first, _ in first }
+    self.settings = settings
     self.files = files
     self.logger = logger
   }
@@ -75,7 +74,7 @@ final class ReceiptStage: Sendable {
       guard let asset = try await ledger.asset(identifier) else { return }
       let bytes = try WireCoder.encode(Receipt(asset, handoffs: handoffs)) + [UInt8(ascii: "\n")]
       for sighting in asset.sources {
-        guard let folder = folders[sighting.folder] else { continue }
+        guard let folder = settings.now.folders[sighting.folder] else { continue }
         if let package = folder.packageDirectory(of: sighting.path) {
           try await write(forPackage: package, of: identifier, handoffs: handoffs)
           continue

@@ -11,15 +11,32 @@ struct RecoveryStage: Sendable {
   let library: AssetLibrary
   let results: ResultStage
   let originals: OriginalStage
-  let destinations: [DestinationName: DestinationSettings]
+  let settings: SettingsInForce
   let logger: Logger
 
   func run() async throws {
     let inFlight = try await ledger.recoverAtStart()
+    let open = try await sort(inFlight)
+    // While the library is away they cannot be used, and `handoff gc` ends them later.
+    if await library.isAvailable() { try await library.sweepGrants(keeping: open) }
+    try await originals.forgetChangedFolders()
+    logger.info("Recovered what was open", [.count: String(inFlight.count)])
+  }
+
+  /// The same for one destination whose stage has ended while the others go on.
+  func run(_ destination: DestinationName) async throws {
+    _ = try await sort(ledger.recover(destination))
+  }
+
+  /// Ends what cannot have an end by itself any more; returns what may, by destination.
+  private func sort(
+    _ inFlight: [ClaimedHandoff]
+  ) async throws -> [DestinationName: Set<String>] {
+    let destinations = settings.now.destinations
     var open: [DestinationName: Set<String>] = [:]
     for claimed in inFlight {
       let handoff = claimed.handoff
-      guard canGoOn(handoff) else {
+      guard canGoOn(handoff, destinations[handoff.destination]) else {
         let retry = destinations[handoff.destination]?.retry
         let error =
           retry.map { Self.interrupted(mayRepeat: $0.repeatsUnknown) } ?? Self.notConfigured
@@ -28,10 +45,7 @@ struct RecoveryStage: Sendable {
       }
       open[handoff.destination, default: []].insert(handoff.id.description)
     }
-    // While the library is away they cannot be used, and `handoff gc` ends them later.
-    if await library.isAvailable() { try await library.sweepGrants(keeping: open) }
-    try await originals.forgetChangedFolders()
-    logger.info("Recovered what was open", [.count: String(inFlight.count)])
+    return open
   }
 
   /// Whether an attempt that a former broker made may still have its end.
@@ -39,8 +53,8 @@ struct RecoveryStage: Sendable {
   /// A plugin is asked by `reconcile` once it runs, a `file` stage looks into its inbox, and an `http`
   /// receiver that has taken the request may still send its result; that of a `url` handoff comes by itself once it was opened. An
   /// `exec` receiver has nobody left to ask, and a destination that is no longer configured neither.
-  private func canGoOn(_ handoff: Handoff) -> Bool {
-    guard let settings = destinations[handoff.destination] else { return false }
+  private func canGoOn(_ handoff: Handoff, _ settings: DestinationSettings?) -> Bool {
+    guard let settings else { return false }
     switch settings.transport {
     case .plugin, .file: return true
     case .http:

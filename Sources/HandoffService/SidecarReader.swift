@@ -26,7 +26,7 @@ struct SidecarReader: Sendable {
 
   let ledger: Ledger
   let leases: LeaseKeeper
-  let callbacks: Set<CallbackID>
+  let settings: SettingsInForce
   let files: BlockingThread
 
   /// Reads the sidecar of an export.
@@ -53,7 +53,12 @@ struct SidecarReader: Sendable {
     guard try await !ledger.sidecarIsConsumed(path, identity: identity) else { return .none }
     // Created first and written later: it must not count as a box that is not ticked.
     guard !bytes.isEmpty else { throw Self.invalid(path, "it is empty: still to be written") }
-    let sidecar = try Sidecar.decode(bytes: bytes, file: path, folder: folder, callbacks: callbacks)
+    let sidecar = try Sidecar.decode(
+      bytes: bytes,
+      file: path,
+      folder: folder,
+      callbacks: settings.now.callbacks
+    )
     return .found(Found(sidecar: sidecar, path: path, identity: identity))
   }
 

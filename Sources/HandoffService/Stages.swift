@@ -6,12 +6,8 @@ struct Stages: Sendable {
   let receipts: ReceiptStage
   let notices: NoticeStage
   let troubles: TroubleStage
-  let verification: VerificationStage
   let check: CheckDesk
   let api: APIStage
-  let exec: [ExecStage]
-  let plugins: [PluginStage]
-  let http: [HTTPStage]
-  let urls: [URLStage]
-  let files: [FileStage]
+  /// Those of destinations and callbacks, and the verification: a reload ends and starts them.
+  let running: RunningStages
 }

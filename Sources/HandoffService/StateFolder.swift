@@ -19,6 +19,9 @@ package struct StateFolder: Sendable {
   /// A private directory through which the inotify thread is woken.
   package var watchControl: BytePath { path.appending("watch") }
 
+  /// What the broker has loaded last; see ``LoadedConfiguration``.
+  package var loadedConfiguration: BytePath { path.appending("loaded.json") }
+
   /// Where a rebuild makes the new ledger.
   package var rebuilding: BytePath { path.appending("ledger-rebuild") }
 

@@ -7,6 +7,8 @@ struct StopSequence: Sendable {
   let signals: SignalSequence
   let stop: StopState
   let logger: Logger
+  /// Asks for a reload; does not wait for it.
+  let reload: @Sendable () -> Void
 
   /// What runs may take so long after the first signal; below systemd's default of 90 s.
   static let drainLimit: Duration = .seconds(30)
@@ -33,11 +35,11 @@ struct StopSequence: Sendable {
     logger.warning("Stopping now: what still runs is ended, and recovered at the next start")
   }
 
-  /// Waits for a signal that stops; SIGHUP does not.
+  /// Waits for a signal that stops; SIGHUP asks for a reload, or for nothing where the service stops.
   private func nextStop() async {
     var iterator = signals.makeAsyncIterator()
     while let signal = await iterator.next(), signal == SIGHUP {
-      logger.warning("Reloading is not built yet: the configuration in force stays")
+      if !stop.isDraining { reload() }
     }
   }
 }

@@ -1,3 +1,4 @@
+import HandoffConfig
 import HandoffCore
 import HandoffLog
 import HandoffProtocol
@@ -14,13 +15,15 @@ import Synchronization
 final class TroubleStage: Sendable {
   /// Who is told, and where it is written.
   struct Parts: Sendable {
-    let alert: CallbackID?
-    /// By configured path.
-    let folders: [BytePath: DropFolderSettings]
+    let settings: SettingsInForce
     let ledger: Ledger
     let stop: StopState
     let now: @Sendable () -> Timestamp
     let logger: Logger
+
+    var alert: CallbackID? { settings.now.configuration.broker.alert }
+    /// By configured path.
+    var folders: [BytePath: DropFolderSettings] { settings.now.folders }
   }
 
   private enum Event: Sendable {

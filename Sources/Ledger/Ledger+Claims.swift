@@ -87,6 +87,21 @@ extension Ledger {
     return try claimed(rows)
   }
 
+  /// The same for one destination whose receiver the broker itself has ended, while the others go on.
+  ///
+  /// - Parameter destination: nothing works for it any more, so that nobody holds its claims.
+  /// - Returns: what its receiver may hold.
+  /// - Throws: where the ledger cannot be written.
+  package func recover(_ destination: DestinationName) async throws -> [ClaimedHandoff] {
+    let rows = try await write { transaction in
+      for var row in try transaction.leasedRows() where row.destination == destination.text {
+        try transaction.giveBack(&row)
+      }
+      return try transaction.inFlightRows().filter { $0.destination == destination.text }
+    }
+    return try claimed(rows)
+  }
+
   /// Rows with their tokens, which only the key can make.
   func claimed(_ rows: [HandoffRow]) throws -> [ClaimedHandoff] {
     guard !rows.isEmpty else { return [] }

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Synchronization
 
 /// What signals do in every thread of the process, whatever its mask is.
 package enum SignalMask {
@@ -15,6 +16,11 @@ package enum SignalMask {
       try checked("signal") { clinux_ignore_signal(signal) }
     }
   }
+
+  /// Ignores SIGHUP until a ``SignalSequence`` takes it.
+  package static func ignoreHangup() throws(SystemError) {
+    try checked("signal") { clinux_ignore_signal(SIGHUP) }
+  }
 }
 
 /// The signals of the process, one after the other; see signal-safety(7).
@@ -24,18 +30,19 @@ package final class SignalSequence: AsyncSequence, Sendable {
   package typealias Element = CInt
 
   private let signals: [CInt]
-  private let stream: AsyncStream<CInt>
-  private let continuation: AsyncStream<CInt>.Continuation
+  private let arrived = ArrivedSignals()
+  private let stream: AsyncStream<Void>
+  private let continuation: AsyncStream<Void>.Continuation
   private let reader: PipeReader
   private let writing: FileDescriptor
 
   package init(_ signals: [CInt] = [SIGTERM, SIGINT, SIGHUP]) throws(SystemError) {
     let (reading, writing) = try FileDescriptor.pipe()
     try writing.setNonblocking()
-    // A signal that comes while sixteen others wait says nothing new.
+    // It only says that there is one.
     let (stream, continuation) = AsyncStream.makeStream(
-      of: CInt.self,
-      bufferingPolicy: .bufferingOldest(16)
+      of: Void.self,
+      bufferingPolicy: .bufferingNewest(1)
     )
     self.signals = signals
     self.stream = stream
@@ -43,7 +50,10 @@ package final class SignalSequence: AsyncSequence, Sendable {
     self.writing = writing
     reader = try PipeReader(
       reading,
-      take: { bytes in for byte in bytes { continuation.yield(CInt(byte)) } },
+      take: { [arrived] bytes in
+        for byte in bytes { arrived.add(CInt(byte)) }
+        continuation.yield()
+      },
       end: { continuation.finish() }
     )
     try checked("sigaction") {
@@ -57,7 +67,40 @@ package final class SignalSequence: AsyncSequence, Sendable {
     continuation.finish()
   }
 
-  package func makeAsyncIterator() -> AsyncStream<CInt>.AsyncIterator {
-    stream.makeAsyncIterator()
+  package func makeAsyncIterator() -> Iterator {
+    Iterator(arrived: arrived, bell: stream.makeAsyncIterator())
+  }
+
+  /// Waits for the next signal; nil once the task is cancelled.
+  package struct Iterator: AsyncIteratorProtocol {
+    fileprivate let arrived: ArrivedSignals
+    fileprivate var bell: AsyncStream<Void>.AsyncIterator
+
+    package mutating func next(
+      isolation actor: isolated (any Actor)? = #isolation
+    ) async -> CInt? {
+      while true {
+        if let signal = arrived.take() { return signal }
+        if await bell.next(isolation: actor) == nil { return nil }
+      }
+    }
+  }
+}
+
+/// Signals that nobody has taken yet, in order: however many of one kind come, the others are kept.
+private final class ArrivedSignals: Sendable {
+  private let signals = Mutex<[CInt]>([])
+
+  /// One that comes while some of its kind wait says nothing new.
+  private static let most = 4
+
+  func add(_ signal: CInt) {
+    signals.withLock { signals in
+      if signals.count(where: { $0 == signal }) < Self.most { signals.append(signal) }
+    }
+  }
+
+  func take() -> CInt? {
+    signals.withLock { $0.isEmpty ? nil : $0.removeFirst() }
   }
 }

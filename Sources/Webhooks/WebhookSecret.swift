@@ -34,6 +34,10 @@ public struct WebhookSecret: Sendable {
     guard decoded.count <= Self.keySizes.upperBound else { throw .tooLong(decoded.count) }
     key = Array(decoded)
   }
+
+  /// Whether it is the same key as before, to tell whether one was changed; no check of what somebody
+  /// else has sent, since its time tells how much of a key is alike.
+  package func isSameKey(as other: WebhookSecret) -> Bool { key == other.key }
 }
 
 /// Why a text is no secret; it says nothing of the text but its length.

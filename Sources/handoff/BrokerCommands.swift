@@ -19,6 +19,7 @@ extension Command {
       try Terminal.json(report)
       return .done
     }
+    if let config = report.config { show(config) }
     Terminal.table(
       ["NEEDS A PERSON", "WHERE", "STATUS", "WHY"],
       report.needsPerson.map(row)
@@ -136,6 +137,15 @@ extension Command {
         + "or `handoff cancel \(handoff.id)`"
     }
     return handoff.userNeed ?? handoff.error?.message ?? ""
+  }
+
+  private static func show(_ config: StatusReport.Config) {
+    let file = BytePath(config.file).displayText
+    guard config.state == .rejected else { return }
+    Terminal.out(
+      "config: rejected. \(file) was not taken; that of \(config.loadedAt.rfc3339) is in force:"
+    )
+    for problem in config.problems { Terminal.out("  \(BytePath(problem).displayText)") }
   }
 
   private static func show(_ library: LibraryReport) {

@@ -1,4 +1,5 @@
 import HandoffConfig
+import HandoffCore
 import HandoffService
 import Paths
 
@@ -10,7 +11,7 @@ extension Command {
     "validate the configuration; what it keeps and what a first start would find",
     options: [Option("print", nil, "the effective values, without secrets")]
   ) { arguments in
-    let configuration = try ConfigurationFile.load(arguments)
+    let configuration = try ConfigurationFile.loadStrictly(arguments)
     if !configuration.unsupportedProblems.isEmpty {
       let problems = configuration.unsupportedProblems.map(\.description)
       throw CommandFailure(.usage, problems.joined(separator: "\n"))
@@ -47,13 +48,21 @@ extension Command {
     "plan",
     "",
     "what a changed configuration would do, without doing it",
-    options: [Option("against", "FILE", "the changed configuration")]
+    options: [Option("against", "FILE", "the changed configuration; else the file itself")],
+    examples: ["handoff plan", "handoff plan --against new.toml"]
   ) { arguments in
-    let current = try ConfigurationFile.load(arguments)
-    let changed = try arguments.path("against").map {
-      try ConfigurationFile.load(at: ConfigurationFile.absolute($0))
+    let changed: Configuration
+    let file: Configuration
+    if let other = arguments.path("against") {
+      file = try ConfigurationFile.load(arguments)
+      changed = try ConfigurationFile.load(at: ConfigurationFile.absolute(other))
+    } else {
+      changed = try ConfigurationFile.loadStrictly(arguments)
+      file = changed
     }
-    let plan = try await ConfigurationPlan(from: current, to: changed ?? current)
+    let loaded = LoadedConfiguration.last(in: StateFolder(file.broker.state))
+    let current = try loaded.map { try $0.configuration() } ?? file
+    let plan = try await ConfigurationPlan(from: current, to: changed)
     if arguments.has("json") {
       try Terminal.json(plan)
     } else {

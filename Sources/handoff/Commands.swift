@@ -1,7 +1,8 @@
 /// All commands, in the order of help.
 enum Commands {
   static let all: [Command] = [
-    .initialise, .check, .plan, .serve, .demo, .status, .why, .importFiles, .assets, .show, .send,
+    .initialise, .check, .plan, .serve, .reload, .demo, .status, .why, .importFiles, .assets, .show,
+    .send,
     .handoffs, .history, .cancel, .retry, .adopt, .allow, .resume, .result, .delete, .fsck,
     .collect, .rebuild, .backup, .restore, .doctor, .plugin,
   ]

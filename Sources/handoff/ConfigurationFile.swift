@@ -25,25 +25,29 @@ enum ConfigurationFile {
     )
   }
 
-  /// The decoded configuration; every problem is printed before the command fails.
+  /// The decoded configuration; where the file is none any more, that which its broker has loaded last.
+  ///
+  /// Every problem is printed before the command fails, or goes on with what it has.
   static func load(_ arguments: ParsedArguments) throws -> Configuration {
+    let file = try locate(arguments)
+    do {
+      return try load(at: file)
+    } catch let failure as CommandFailure {
+      guard let loaded = LoadedConfiguration.last(ofBroken: file) else { throw failure }
+      Terminal.error(failure.message)
+      Terminal.error("warning: what the broker has loaded last is used instead of this file")
+      return loaded
+    }
+  }
+
+  /// What is said of the file as it is now, even where a broker goes by what it was.
+  static func loadStrictly(_ arguments: ParsedArguments) throws -> Configuration {
     try load(at: locate(arguments))
   }
 
   static func load(at path: BytePath) throws -> Configuration {
-    let bytes: [UInt8]
     do {
-      bytes = try FileDescriptor.open(path, O_RDONLY).readAll(limit: 4 << 20)
-    } catch {
-      throw CommandFailure(.usage, "handoff: \(error)")
-    }
-    do {
-      return try Configuration.decode(
-        bytes: bytes,
-        file: path,
-        directory: path.parent,
-        resolve: { resolved($0) }
-      )
+      return try ConfigurationSource.load(at: path)
     } catch {
       throw CommandFailure(.usage, error.problems.map(\.description).joined(separator: "\n"))
     }

@@ -10,6 +10,8 @@ enum Program {
     do {
       // Before anything else: from here on, signals are read and interrupt nobody.
       try SignalMask.blockAtStart()
+      // It asks a broker to reload, and must end none that has not come so far.
+      if RawArguments.ofThisProcess.command == "serve" { try SignalMask.ignoreHangup() }
       try await run(.ofThisProcess).exit()
     } catch let failure as CommandFailure {
       Terminal.error(failure.message)

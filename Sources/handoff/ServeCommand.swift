@@ -15,6 +15,8 @@ extension Command {
     "the broker in the foreground, until SIGTERM or Ctrl-C",
     options: [Option("verbose", nil, "log for developers too")]
   ) { arguments in
+    // Before the file is read: a SIGHUP from here on asks to read it again.
+    let signals = try SignalSequence()
     keepFreedMemory()
     let file = try ConfigurationFile.locate(arguments)
     let configuration = try ConfigurationFile.load(at: file)
@@ -39,7 +41,7 @@ extension Command {
     Terminal.error(
       "look with `handoff status --config \(file.displayText)`: there is no dashboard yet"
     )
-    try await broker.run(stopping: SignalSequence()) {
+    try await broker.run(stopping: signals) {
       Terminal.out("ready")
     }
     return .done
