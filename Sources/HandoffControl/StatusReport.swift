@@ -126,6 +126,8 @@ package struct StatusReport: Codable, Sendable {
   @OrNull package var library: LibraryReport?
   /// Null from a broker that is older than the question.
   @OrNull package var api: API?
+  /// Null from a broker that is older than the question.
+  @OrNull package var ledger: LedgerReport?
 
   package init(
     version: String,
@@ -149,6 +151,7 @@ package struct StatusReport: Codable, Sendable {
     self.containment = nil
     self.library = nil
     self.api = nil
+    self.ledger = nil
   }
 
   private enum CodingKeys: String, CodingKey {
@@ -166,5 +169,6 @@ package struct StatusReport: Codable, Sendable {
     case notices
     case library
     case api
+    case ledger
   }
 }

@@ -121,7 +121,8 @@ extension LedgerTransaction {
       repeatsUnknown: terms.policy?.repeatsUnknown ?? false
     )
     // It is sent again only while somebody wants it: nobody does after a wish to cancel.
-    if event == .failure(.none, retry: true), row.cancelRequestedAt != nil { event = .withdraw }
+    let isAnother = event == .failure(.none, retry: true) || event == .sendAgain
+    if isAnother, row.cancelRequestedAt != nil { event = .withdraw }
     event = row.afterEarlierAttempts(event)
     try move(&row, event, detail: error.code.text) { row in
       row.failures += 1
