@@ -1,4 +1,5 @@
 import HandoffCore
+import HandoffLog
 import HandoffProtocol
 import HandoffTestSupport
 import Ledger
@@ -35,8 +36,7 @@ struct ExpiryTests {
       for number in 1...300 {
         sent.append(try await fixture.submitted(number, ceiling: ceiling))
       }
-      let answered = Mutex<[Handoff.ID: String]>([:])
-      let expired = Mutex<[Handoff.ID]>([])
+      let told = Told()
       try await withThrowingTaskGroup(of: Void.self) { group in
         for (index, claimed) in sent.enumerated() {
           if index.isMultiple(of: 50) {
@@ -44,19 +44,19 @@ struct ExpiryTests {
             group.addTask {
               if index == 150 { fixture.time.advance(.seconds(10)) }
               let ended = try await fixture.ledger.expireDue().map(\.id)
-              expired.withLock { $0 += ended }
+              told.expired.withLock { $0 += ended }
             }
           }
           group.addTask {
             let name = try await fixture.answer(claimed, .success(output: [:])).name
-            answered.withLock { $0[claimed.handoff.id] = name }
+            told.answered.withLock { $0[claimed.handoff.id] = name }
           }
         }
         try await group.waitForAll()
       }
       fixture.time.advance(.seconds(10))
       #expect(try await fixture.ledger.expireDue().isEmpty)
-      let (names, ended) = (answered.withLock { $0 }, expired.withLock { $0 })
+      let (names, ended) = (told.answered.withLock { $0 }, told.expired.withLock { $0 })
       #expect(Set(ended).count == ended.count)
       for claimed in sent {
         let id = claimed.handoff.id
@@ -137,13 +137,13 @@ struct ExpiryTests {
   func publishMoment() async throws {
     try await withTemporaryDirectory(inMemory: true) { directory in
       let clocks = WalkClocks()
-      let woken = Mutex<Set<DestinationName>>([])
+      let told = Told()
       let ledger = try await Ledger.open(
         directory: directory,
         logger: .silent,
         now: { clocks.now },
         bootClock: clocks.boot,
-        onCommit: { names in woken.withLock { $0.formUnion(names) } }
+        onCommit: { names in told.woken.withLock { $0.formUnion(names) } }
       )
       let fixture = LedgerFixture(ledger: ledger, directory: directory, time: ManualTime())
       var order = HandoffOrder(
@@ -153,16 +153,22 @@ struct ExpiryTests {
       )
       order.publishAt = clocks.now.advanced(by: .seconds(3600))
       _ = try await ledger.create(order)
-      woken.withLock { $0 = [] }
+      told.woken.withLock { $0 = [] }
       _ = try await ledger.expireDue()
-      #expect(woken.withLock { $0 }.isEmpty)
+      #expect(told.woken.withLock { $0 }.isEmpty)
       clocks.set(by: 3_600_000)
       // What the expiry job does every few seconds.
       _ = try await ledger.expireDue()
-      #expect(woken.withLock { $0 } == [.archive])
+      #expect(told.woken.withLock { $0 } == [.archive])
       #expect(try await fixture.claim().count == 1)
       try await ledger.close()
     }
+  }
+
+  private final class Told: Sendable {
+    let answered = Mutex<[Handoff.ID: String]>([:])
+    let expired = Mutex<[Handoff.ID]>([])
+    let woken = Mutex<Set<DestinationName>>([])
   }
 
   @discardableResult

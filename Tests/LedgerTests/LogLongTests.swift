@@ -1,4 +1,5 @@
 import HandoffCore
+import HandoffLog
 import HandoffProtocol
 import HandoffTestSupport
 import Ledger
@@ -42,8 +43,7 @@ struct LogLongTests {
   func readersWithoutPause() async throws {
     let lives = Self.isLong ? 100_000 : 1_000
     try await Self.with { fixture in
-      let isOver = Atomic<Bool>(false)
-      let turns = Atomic<Int>(0)
+      let signs = Signs()
       let readers = BlockingThread("test.readers")
       async let reading: Void = readers.run {
         // One begins before the other ends.
@@ -51,12 +51,12 @@ struct LogLongTests {
           try Connection(fixture.database, .read, busyTimeout: .seconds(5))
         }
         try Self.begin(pair[0])
-        while !isOver.load(ordering: .acquiring) {
+        while !signs.isOver.load(ordering: .acquiring) {
           try Self.begin(pair[1])
           try pair[0].execute("COMMIT")
           try Self.begin(pair[0])
           try pair[1].execute("COMMIT")
-          turns.add(1, ordering: .relaxed)
+          signs.turns.add(1, ordering: .relaxed)
         }
         try pair[0].execute("COMMIT")
         for connection in pair { try connection.close() }
@@ -67,10 +67,11 @@ struct LogLongTests {
         try await Self.lives(fixture, lives / 10)
         largest = max(largest, try FileStatus.of(log)?.size ?? 0)
       }
-      isOver.store(true, ordering: .releasing)
+      signs.isOver.store(true, ordering: .releasing)
       try await reading
-      print("\(lives) lives under \(turns.load(ordering: .relaxed)) readers: \(largest >> 10) KiB of log")
-      #expect(turns.load(ordering: .relaxed) > 10)
+      let turns = signs.turns.load(ordering: .relaxed)
+      print("\(lives) lives under \(turns) readers: \(largest >> 10) KiB of log")
+      #expect(turns > 10)
       // What SQLite folds at once by itself, and what comes between two looks, are above the limit.
       #expect(largest < Self.limit + (24 << 20))
     }
@@ -92,6 +93,11 @@ struct LogLongTests {
       #expect(try await fixture.handoff(id).lateResults == 1)
       try writer.close()
     }
+  }
+
+  private final class Signs: Sendable {
+    let isOver = Atomic<Bool>(false)
+    let turns = Atomic<Int>(0)
   }
 
   nonisolated(nonsending) private static func with(

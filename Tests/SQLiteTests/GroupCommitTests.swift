@@ -20,19 +20,19 @@ struct GroupCommitTests {
   func sharing() async throws {
     try await withTemporaryDirectory(inMemory: true) { directory in
       let (queue, commits) = try Self.queue(directory.appending("t.db"))
-      let announced = Atomic<Int>(0)
+      let announced = Count()
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask {
           // Holds its transaction open until the others have come.
           try await queue.run { table in
-            while announced.load(ordering: .acquiring) < 99 { sched_yield() }
-            try table.connection.run(Self.insert, [.integer(0)])
+            while announced.value.load(ordering: .acquiring) < 99 { sched_yield() }
+            _ = try table.connection.run(Self.insert, [.integer(0)])
           }
         }
         for number in 1..<100 as Range<Int64> {
           group.addTask {
-            announced.add(1, ordering: .releasing)
-            try await queue.run { try $0.connection.run(Self.insert, [.integer(number)]) }
+            announced.value.add(1, ordering: .releasing)
+            try await Self.insert(number, queue)
           }
         }
         try await group.waitForAll()
@@ -49,14 +49,14 @@ struct GroupCommitTests {
     try await withTemporaryDirectory(inMemory: true) { directory in
       let path = directory.appending("t.db")
       let (queue, commits) = try Self.queue(path)
-      let announced = Atomic<Int>(0)
+      let announced = Count()
       let answered = await withTaskGroup(of: Bool.self) { group in
         group.addTask {
           do {
             try await queue.run { table in
-              while announced.load(ordering: .acquiring) < 19 { sched_yield() }
+              while announced.value.load(ordering: .acquiring) < 19 { sched_yield() }
               // A foreign key that is looked at by the commit, and by nothing before it.
-              try table.connection.run(Self.orphan)
+              _ = try table.connection.run(Self.orphan)
             }
             return true
           } catch { return false }
@@ -64,8 +64,8 @@ struct GroupCommitTests {
         for number in 1..<20 as Range<Int64> {
           group.addTask {
             do {
-              announced.add(1, ordering: .releasing)
-              try await queue.run { try $0.connection.run(Self.insert, [.integer(number)]) }
+              announced.value.add(1, ordering: .releasing)
+              try await Self.insert(number, queue)
               return true
             } catch { return false }
           }
@@ -90,7 +90,7 @@ struct GroupCommitTests {
       try await withThrowingTaskGroup(of: Bool.self) { group in
         for number in 1...200 as ClosedRange<Int64> {
           group.addTask {
-            try await queue.run { try $0.connection.run(Self.insert, [.integer(number)]) }
+            try await Self.insert(number, queue)
             let other = try Connection(path, .read, busyTimeout: .seconds(5))
             let found = try other.first(Self.find, [.integer(number)]) { _ in true }
             try other.close()
@@ -138,6 +138,12 @@ struct GroupCommitTests {
       try holder.execute("ROLLBACK")
       try holder.close()
       try waiter.close()
+    }
+  }
+
+  private static func insert(_ number: Int64, _ queue: TransactionQueue<Table>) async throws {
+    try await queue.run { table in
+      _ = try table.connection.run(insert, [.integer(number)])
     }
   }
 

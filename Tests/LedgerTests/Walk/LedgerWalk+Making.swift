@@ -3,6 +3,7 @@ import HandoffProtocol
 import Ledger
 import LinuxSystem
 import Paths
+import SQLite
 import Testing
 
 /// One step: its name, the handoff that it is about (nil: all are compared), what the model says and what
@@ -122,11 +123,13 @@ extension LedgerWalk {
     for claim in claimed {
       let id = claim.handoff.id.row
       #expect(model[id]?.token.matches(claim.request.state) == true)
-      model[id]?.enter("leased")
-      model[id]?.attempts += 1
-      model[id]?.lease = claim.leaseID
-      model[id]?.leaseUntil = now + 60_000
-      model[id]?.firstAttempt = model[id]?.firstAttempt ?? now
+      guard var handoff = model[id] else { continue }
+      handoff.enter("leased")
+      handoff.attempts += 1
+      handoff.lease = claim.leaseID
+      handoff.leaseUntil = now + 60_000
+      handoff.firstAttempt = handoff.firstAttempt ?? now
+      model[id] = handoff
     }
     return ("claim", nil, "\(due)", "\(claimed.map(\.handoff.id.row))")
   }

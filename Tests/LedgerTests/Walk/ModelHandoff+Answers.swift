@@ -85,7 +85,7 @@ extension ModelHandoff {
         return "applied"
       }
       if answer.effect == .unknown { earlier = "unknown" }
-      let pause = min(2_000 * (1 << Int64(min(failures - 1, 20))), 60_000)
+      let pause = min(Int64(2_000) << Int64(min(failures - 1, 20)), 60_000)
       effect = answer.effect.rawValue
       comeBack(at: now)
       wait("backoff", until: now + pause, at: now)
