@@ -18,7 +18,8 @@ extension LedgerCondition {
       return "nothing can be recorded; results are kept and tried again until it can: \(failure)"
     }
     guard log.isHeld else { return nil }
-    return "the write-ahead log has \(log.bytes >> 20) MiB, more than \(log.limit >> 20) MiB: another "
+    return
+      "the write-ahead log has \(log.bytes >> 20) MiB, more than \(log.limit >> 20) MiB: another "
       + "program has been reading the ledger for long, and the log shrinks once it ends"
   }
 }

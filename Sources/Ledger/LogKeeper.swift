@@ -71,7 +71,8 @@ final class LogKeeper: Sendable {
 
   /// Ends it; the ledger's own connection must still be open.
   func close() async throws {
-    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+    try await withCheckedThrowingContinuation {
+      (continuation: CheckedContinuation<Void, any Error>) in
       queue.async {
         continuation.resume(
           with: Result {

@@ -8,7 +8,9 @@ import Testing
 
 @Suite("Beside other programs", .timeLimit(.minutes(3)))
 struct ContentionTests {
-  @Test("Case 12: while sqlite3 holds the write lock for three seconds, fifty results wait and none is lost")
+  @Test(
+    "Case 12: while sqlite3 holds the write lock for three seconds, fifty results wait and none is lost"
+  )
   func outsideWriter() async throws {
     guard await shell("command -v sqlite3 >/dev/null") == 0 else {
       print("skipped: there is no sqlite3 tool")
@@ -36,7 +38,9 @@ struct ContentionTests {
     }
   }
 
-  @Test("Case 12: beyond the limit a result is refused, the ledger says so, and the result comes again")
+  @Test(
+    "Case 12: beyond the limit a result is refused, the ledger says so, and the result comes again"
+  )
   func beyondPatience() async throws {
     try await withTemporaryDirectory(inMemory: true) { directory in
       let time = ManualTime()

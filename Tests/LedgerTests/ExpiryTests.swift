@@ -28,7 +28,9 @@ struct ExpiryTests {
     }
   }
 
-  @Test("The expiry job loses every race against a result that came first, and touches nothing answered")
+  @Test(
+    "The expiry job loses every race against a result that came first, and touches nothing answered"
+  )
   func races() async throws {
     try await LedgerFixture.with { fixture in
       let ceiling = fixture.time.now.advanced(by: .seconds(10))
@@ -68,7 +70,9 @@ struct ExpiryTests {
     }
   }
 
-  @Test("Case 75: very many that expire at once are marked once each, in batches, and their tokens forgotten")
+  @Test(
+    "Case 75: very many that expire at once are marked once each, in batches, and their tokens forgotten"
+  )
   func manyAtOnce() async throws {
     let count = Self.isLong ? 100_000 : 3_000
     try await LedgerFixture.with { fixture in

@@ -16,7 +16,9 @@ struct LogLongTests {
   /// The shipped limit in the long run; else one that a small run reaches.
   private static let limit: Int64 = isLong ? 64 << 20 : 2 << 20
 
-  @Test("Case 47: a reader that is held is reported with the log's size, and the log shrinks after it")
+  @Test(
+    "Case 47: a reader that is held is reported with the log's size, and the log shrinks after it"
+  )
   func heldReader() async throws {
     try await Self.with { fixture in
       let held = try Connection(fixture.database, .read, busyTimeout: .seconds(5))

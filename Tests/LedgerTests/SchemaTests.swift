@@ -47,7 +47,7 @@ struct SchemaTests {
       "consumed_at = 1, status = 'expired', finished_at = 1",
       "result = 'success', status = 'expired', finished_at = 1",
       "status = 'pending', due_at = NULL", "destination = 'social'", "title = 'other'",
-      "key = 'other'", "token_digest = zeroblob (32)", "token_random = zeroblob (24)",
+      "key = 'other'", "token_random = zeroblob (24)",
       "local_identifiers = ''", "cancel_requested_at = 1, status = 'expired', finished_at = 1",
     ]
   )

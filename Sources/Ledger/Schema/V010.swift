@@ -4,15 +4,17 @@ extension Schema {
   /// As triggers: a CHECK constraint cannot see the row before, and none can be added to a table that is
   /// there.
   static let v010 = """
-    -- Every status that may follow another; what an ended handoff may become is among them.
+    -- Every status that may follow another; what an ended handoff may become is among them. What was not
+    -- sent becomes `outcome_unknown` only by a restored backup.
     DROP TRIGGER handoffs_final;
     CREATE TRIGGER handoffs_moves BEFORE UPDATE OF status ON handoffs
       WHEN NEW.status <> OLD.status AND NOT CASE OLD.status
         WHEN 'pending' THEN NEW.status = 'leased' OR NEW.status = 'cancelled'
           OR NEW.status = 'refused' OR NEW.status = 'failed' OR NEW.status = 'expired'
+          OR NEW.status = 'outcome_unknown'
         WHEN 'leased' THEN NEW.status = 'pending' OR NEW.status = 'submitted'
           OR NEW.status = 'cancelled' OR NEW.status = 'refused' OR NEW.status = 'failed'
-          OR NEW.status = 'expired'
+          OR NEW.status = 'expired' OR NEW.status = 'outcome_unknown'
         WHEN 'submitted' THEN NEW.status <> 'leased'
         WHEN 'accepted' THEN NEW.status <> 'leased' AND NEW.status <> 'submitted'
         WHEN 'outcome_unknown' THEN NEW.status <> 'leased' AND NEW.status <> 'submitted'
@@ -41,11 +43,13 @@ extension Schema {
         OR (NEW.status = 'succeeded' AND NEW.error_code IS NOT NULL)
         OR NEW.failures < 0 OR NEW.late_results < OLD.late_results
       BEGIN SELECT RAISE (ABORT, 'the columns of this handoff contradict each other'); END;
-    -- An attempt is counted by its claim, and a submission recorded under one.
+    -- An attempt is counted by its claim, and a submission recorded under one; of a ledger that was rebuilt
+    -- or restored the receiver may say that it had one.
     CREATE TRIGGER handoffs_counted BEFORE UPDATE OF attempts, submitted_at ON handoffs
       WHEN NEW.attempts <> OLD.attempts + (OLD.status = 'pending' AND NEW.status = 'leased')
         OR (NEW.submitted_at IS NOT OLD.submitted_at
-          AND (OLD.status <> 'leased' OR NEW.status <> 'submitted'))
+          AND (OLD.status <> 'leased' OR NEW.status <> 'submitted')
+          AND (OLD.submitted_at IS NOT NULL OR NEW.status <> 'accepted'))
       BEGIN SELECT RAISE (ABORT, 'an attempt is counted once, and sent once'); END;
     -- One result ends a handoff and consumes its token; what it said stays, until a person decides
     -- otherwise by one of the moves above.
@@ -56,10 +60,10 @@ extension Schema {
           OR NEW.error_code IS NOT OLD.error_code OR NEW.error_effect IS NOT OLD.error_effect)))
       BEGIN SELECT RAISE (ABORT, 'the end of a handoff never changes'); END;
 
-    -- What was asked for never changes, nor what its token is known by.
+    -- What was asked for never changes.
     CREATE TRIGGER handoffs_request BEFORE UPDATE OF id, key, body_digest, destination,
         local_identifiers, title, sync_publish, callback_id, metadata, is_automatic, created_at,
-        publish_at, token_digest ON handoffs
+        publish_at ON handoffs
       BEGIN SELECT RAISE (ABORT, 'a request never changes'); END;
     -- What the token is made from is forgotten once nothing can be sent any more, and never replaced.
     CREATE TRIGGER handoffs_token BEFORE UPDATE OF token_random ON handoffs

@@ -169,7 +169,9 @@ extension LedgerWalk {
     return ("end waiting", nil, "\(waiting.count)", "\(count)")
   }
 
-  /// The broker dies: what is on the disk is all that the next one has. Now and then it is only stopped.
+  /// The broker dies: what is on the disk is all that the next one has.
+  ///
+  /// Now and then it is only stopped.
   private func crash() async throws -> WalkStep {
     crashes += 1
     let old = fixture.directory

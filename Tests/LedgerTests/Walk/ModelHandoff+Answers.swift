@@ -100,7 +100,8 @@ extension ModelHandoff {
       return "applied"
     }
     let isDoubt = status == "outcome_unknown" || status == "needs_user"
-    let isRefused = answer.isRefusal && answer.effect == .none && answer.retry != .later
+    let isRefused =
+      answer.isRefusal && answer.effect == .none && answer.retry != .later
       && !isDoubt && earlier == nil
     end(
       isRefused ? "refused" : "failed",
@@ -150,7 +151,8 @@ extension ModelHandoff {
   }
 
   mutating func adopt() -> String {
-    let canBe = isFinal
+    let canBe =
+      isFinal
       ? hasLateSuccess && status != "succeeded" && status != "refused"
       : status == "outcome_unknown" || status == "needs_user"
     guard canBe else { return "illegal" }

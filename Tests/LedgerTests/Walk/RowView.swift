@@ -65,6 +65,7 @@ struct RowView: Equatable {
   ///   - database: the ledger's file, read by a connection of its own as any other program would.
   ///   - id: only this row, or all.
   /// - Returns: nothing where there is no such row.
+  /// - Throws: ``SQLiteError``.
   static func all(in database: Connection, _ id: Int64? = nil) throws -> [Int64: RowView] {
     var rows: [Int64: RowView] = [:]
     let values: [Value] = id.map { [.integer($0)] } ?? []

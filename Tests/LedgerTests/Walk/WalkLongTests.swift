@@ -35,7 +35,9 @@ struct WalkLongTests {
         return walk.fault("the chain is broken")
       }
       let ends = Set(walk.model.values.map(\.status))
-      print("\(walk.model.count) handoffs, \(walk.crashes) crashes, \(events) events, \(ends.count) statuses")
+      print(
+        "\(walk.model.count) handoffs, \(walk.crashes) crashes, \(events) events, \(ends.count) statuses"
+      )
       // A walk that comes nowhere finds nothing.
       #expect(ends.count >= 9)
       #expect(walk.crashes > 0)
