@@ -128,6 +128,7 @@ package struct StatusReport: Codable, Sendable {
   @OrNull package var api: API?
   /// Null from a broker that is older than the question.
   @OrNull package var config: Config?
+  @OrNull package var ledger: LedgerReport?
 
   package init(
     version: String,
@@ -152,6 +153,7 @@ package struct StatusReport: Codable, Sendable {
     self.library = nil
     self.api = nil
     self.config = nil
+    self.ledger = nil
   }
 
   private enum CodingKeys: String, CodingKey {
@@ -170,5 +172,6 @@ package struct StatusReport: Codable, Sendable {
     case library
     case api
     case config
+    case ledger
   }
 }

@@ -85,9 +85,10 @@ struct ClaimLoop: Sendable {
   }
 
   private func timeUntilDue() async throws -> Duration? {
-    guard let due = try await ledger.nextDue(destination: destination) else { return nil }
-    // Never zero: a row that is due but cannot be claimed must not make this loop spin.
-    return max(due.since(now()), .milliseconds(20))
+    let now = now()
+    guard let due = try await ledger.nextDue(destination: destination, at: now) else { return nil }
+    // Never zero: what has come due since the claim is claimed at once, and nothing makes this loop spin.
+    return max(due.since(now), .milliseconds(20))
   }
 }
 

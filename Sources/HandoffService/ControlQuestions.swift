@@ -167,6 +167,7 @@ struct ControlQuestions: Sendable {
     report.originals = try await stayingOriginals()
     report.heldOrders = try await care.heldOrders()
     report.api = StatusReport.API(address)
+    report.ledger = await ledger.condition().report
     report.library = try await care.libraryReport(counts)
     return report
   }

@@ -1,22 +1,35 @@
 import HandoffLog
+import HandoffProtocol
 import Ledger
 import Synchronization
 
-/// Expires what is past its moment, and frees claims that ran out.
+/// Expires what is past its moment, frees claims that ran out, and has tokens of ended handoffs forgotten.
+///
+/// It looks at the wall clock once in every interval of the boot clock, which goes on while the machine is
+/// suspended: neither a clock that is set nor a suspension delays it by more.
 final class ExpiryStage: Sendable {
   private let ledger: Ledger
   private let results: ResultStage
   private let logger: Logger
+  private let now: @Sendable () -> Timestamp
   private let isFinished = Atomic(false)
   private let signal = WakeSignal()
 
   /// How late an expiry may be noticed.
   static let interval: Duration = .seconds(5)
+  /// For so long after its end a handoff's grant and token can still be named to who asks for them.
+  static let memory: Duration = .seconds(3600)
 
-  init(ledger: Ledger, results: ResultStage, logger: Logger) {
+  init(
+    ledger: Ledger,
+    results: ResultStage,
+    logger: Logger,
+    now: @escaping @Sendable () -> Timestamp = SystemClock.now
+  ) {
     self.ledger = ledger
     self.results = results
     self.logger = logger
+    self.now = now
   }
 
   /// Ends ``run()``.
@@ -28,9 +41,12 @@ final class ExpiryStage: Sendable {
   /// Runs until ``finish()``: what is waited for while the service drains has its moment too.
   func run() async {
     var hasFailed = false
-    while !isFinished.load(ordering: .acquiring), !Task.isCancelled {
+    while isRunning {
       do {
-        for handoff in try await ledger.expireDue() { await results.follow(handoff) }
+        try await expire()
+        try await forget()
+        // A log that a reader held shrinks once that has gone, also where nothing is written then.
+        _ = await ledger.condition()
         hasFailed = false
       } catch {
         // Said once: the ledger's own trouble shows everywhere.
@@ -39,5 +55,21 @@ final class ExpiryStage: Sendable {
       }
       await signal.wait(atMost: Self.interval)
     }
+  }
+
+  private var isRunning: Bool { !isFinished.load(ordering: .acquiring) && !Task.isCancelled }
+
+  /// Batch after batch, between which results and all others have their turn.
+  private func expire() async throws {
+    while isRunning {
+      let expired = try await ledger.expireDue()
+      if expired.isEmpty { return }
+      for handoff in expired { await results.follow(handoff) }
+    }
+  }
+
+  private func forget() async throws {
+    let moment = now().advanced(by: .zero - Self.memory)
+    while isRunning, try await ledger.forgetTokens(endedBefore: moment) > 0 {}
   }
 }

@@ -29,7 +29,11 @@ extension PluginSession {
       throw .refused(ResultError(fault.code, fault.message, effect: .unknown))
     }
     do {
-      try await parts.results.take(result, from: settings)
+      // The receiver is answered once it is recorded; until then it is kept here, and tried again.
+      try await LastingWrite(stop: parts.claims.stop, logger: parts.logger).run(
+        "A result waits for the ledger",
+        [.destination: settings.name.text]
+      ) { try await parts.results.take(result, from: settings) }
       entry?.end()
     } catch let error as ResultError {
       // What comes too late ends the work on it all the same.

@@ -78,6 +78,8 @@ extension Ledger {
   }
 
   /// Expires what is past its moment, gives back claims that ran out, and returns what has expired.
+  ///
+  /// Only so much at a time that others need not wait for it: more is left while it returns any.
   package func expireDue() async throws -> [Handoff] {
     let rows = try await write { transaction in
       for var row in try transaction.staleLeases() { try transaction.giveBack(&row) }
@@ -228,15 +230,16 @@ extension LedgerTransaction {
     return count
   }
 
-  // The limits bound how long one transaction holds up the others; the rest is found the next time.
+  // The limits bound how long one transaction holds up the others; the rest is found the next time. They
+  // stand in the inner parts too: else each batch would collect all that is overdue.
   private static let overdue = SQL(
     """
     SELECT \(HandoffRow.columns) FROM handoffs WHERE id IN (
-      SELECT id FROM handoffs WHERE expires_at <= ?1 AND expires_at IS NOT NULL
-        AND finished_at IS NULL
-      UNION SELECT id FROM handoffs WHERE ceiling_at <= ?1 AND ceiling_at IS NOT NULL
-        AND finished_at IS NULL)
-    ORDER BY id LIMIT 500
+      SELECT id FROM (SELECT id FROM handoffs WHERE expires_at <= ?1 AND expires_at IS NOT NULL
+        AND finished_at IS NULL ORDER BY expires_at LIMIT 200)
+      UNION SELECT id FROM (SELECT id FROM handoffs WHERE ceiling_at <= ?1
+        AND ceiling_at IS NOT NULL AND finished_at IS NULL ORDER BY ceiling_at LIMIT 200))
+    ORDER BY id LIMIT 200
     """
   )
   private static let staleLeases = SQL(

@@ -15,14 +15,17 @@ package final class Ledger: LedgerReading {
   let queue: TransactionQueue<LedgerTransaction>
   package let readings: Readings
   let keys: LedgerKeys
+  let vitals: LedgerVitals
   private let headFile: HeadFile
 
   init(
     queue: TransactionQueue<LedgerTransaction>,
     readings: Readings,
     keys: LedgerKeys,
+    vitals: LedgerVitals,
     headFile: HeadFile
   ) {
+    self.vitals = vitals
     self.queue = queue
     self.readings = readings
     self.keys = keys
@@ -42,6 +45,8 @@ package final class Ledger: LedgerReading {
   ///   - onCommit: told, on the ledger's own thread, of the destinations whose handoffs a commit
   ///     made or moved; must not block.
   ///   - notices: who is told of what needs a person, and who delivers.
+  ///   - logLimit: how many bytes the write-ahead log may have; nil for the usual 64 MiB.
+  ///   - lockPatience: how long a call waits for another program that holds the ledger's lock.
   /// - Returns: the open ledger.
   /// - Throws: ``LedgerError`` for a network file system, a damaged, cut, vanished or newer ledger.
   package static func open(
@@ -50,13 +55,16 @@ package final class Ledger: LedgerReading {
     now: @escaping @Sendable () -> Timestamp,
     bootClock: BootClock? = nil,
     onCommit: @escaping @Sendable (Set<DestinationName>) -> Void = { _ in },
-    notices: NoticeRouting = .none
+    notices: NoticeRouting = .none,
+    logLimit: Int64? = nil,
+    lockPatience: Duration = .seconds(20)
   ) async throws -> Ledger {
     let thread = BlockingThread("ledger-reader")
     let ledger = try await thread.run {
       let files = LedgerFiles(directory)
-      let opened = try OpenedLedger(files)
+      let opened = try OpenedLedger(files, lockPatience: lockPatience)
       let (keys, headFile) = (opened.keys, opened.headFile)
+      let keeper = LogKeeper(files, limit: logLimit ?? LogKeeper.limit, logger: logger)
       let transaction = try LedgerTransaction(
         opened.connection,
         keys: keys,
@@ -64,7 +72,10 @@ package final class Ledger: LedgerReading {
         logger: logger,
         now: now,
         bootClock: bootClock,
-        onCommit: onCommit,
+        onCommit: {
+          keeper.committed()
+          if !$0.isEmpty { onCommit($0) }
+        },
         routing: notices
       )
       let queue = TransactionQueue(
@@ -73,11 +84,12 @@ package final class Ledger: LedgerReading {
         connection: { $0.connection },
         hooks: LedgerTransaction.hooks
       )
-      let reader = try Connection(files.database, .read, busyTimeout: OpenedLedger.busyTimeout)
+      let reader = try Connection(files.database, .read, busyTimeout: lockPatience)
       return Ledger(
         queue: queue,
         readings: Readings(reader, on: thread, files: files, keys: keys),
         keys: keys,
+        vitals: LedgerVitals(keeper: keeper, now: now),
         headFile: headFile
       )
     }
@@ -89,6 +101,7 @@ package final class Ledger: LedgerReading {
   /// Waits for the work that was handed in, then closes; later calls throw.
   package func close() async throws {
     try await readings.queue.close()
+    try await vitals.keeper.close()
     try await queue.close()
     try headFile.sync()
   }
@@ -101,11 +114,14 @@ package final class Ledger: LedgerReading {
   ) async throws -> Value {
     if let error = readings.damage.error { throw error }
     do {
-      return try await queue.run { transaction in
+      let value = try await queue.run { transaction in
         try transaction.prepare()
         return try work(transaction)
       }
+      vitals.succeeded()
+      return value
     } catch {
+      vitals.failed(error)
       guard let failure = error as? SQLiteError else { throw error }
       readings.damage.note(failure)
       throw failure.isFull ? readings.files.named(failure) : failure

@@ -6,6 +6,8 @@ import Paths
 /// The files of a ledger, and what must be true of them before SQLite touches any.
 struct LedgerFiles: Sendable {
   let database: BytePath
+  /// SQLite's write-ahead log of the database.
+  let log: BytePath
   let key: BytePath
   let head: BytePath
   private let directory: BytePath
@@ -13,6 +15,7 @@ struct LedgerFiles: Sendable {
   init(_ directory: BytePath) {
     self.directory = directory
     database = directory.appending("ledger.db")
+    log = database.addingSuffix("-wal")
     key = directory.appending("ledger.key")
     head = directory.appending("ledger.head")
   }

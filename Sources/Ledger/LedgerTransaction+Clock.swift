@@ -45,6 +45,8 @@ extension LedgerTransaction {
     let latest = Int64.max - abs(step)
     try connection.run(Self.moveHandoffs, [.integer(step), .integer(latest)])
     try connection.run(Self.moveNotices, [.integer(step), .integer(latest)])
+    // Who waits for a moment to publish, which stays where it is, has another time to wait.
+    for name in try connection.rows(Self.waiting, [], { row in try row.text(0) }) { touch(name) }
     let seconds = Duration.milliseconds(step)
     try record(Event(at: now, kind: "clock_set", detail: "by \(seconds); deadlines move with it"))
   }
@@ -55,6 +57,9 @@ extension LedgerTransaction {
     "INSERT INTO meta (name, value) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = ?2"
   )
   private static let readLastMoment = SQL("SELECT at FROM events ORDER BY seq DESC LIMIT 1")
+  private static let waiting = SQL(
+    "SELECT DISTINCT destination FROM handoffs WHERE status = 'pending'"
+  )
   private static let moveHandoffs = SQL(
     """
     UPDATE handoffs SET

@@ -121,8 +121,10 @@ extension LedgerTransaction {
       repeatsUnknown: terms.policy?.repeatsUnknown ?? false
     )
     // It is sent again only while somebody wants it: nobody does after a wish to cancel.
-    if event == .failure(.none, retry: true), row.cancelRequestedAt != nil { event = .withdraw }
-    if event == .failure(.none, retry: true), try isRestored(row.id) {
+    let isAnother = event == .failure(.none, retry: true) || event == .sendAgain
+    if isAnother, row.cancelRequestedAt != nil {
+      event = .withdraw
+    } else if isAnother, try isRestored(row.id) {
       event = .failure(.unknown, retry: false)
     }
     event = row.afterEarlierAttempts(event)

@@ -149,11 +149,9 @@ extension LedgerTransaction {
         writtenHead = counters.head
       }
     }
-    if !touched.isEmpty {
-      let destinations = Set(touched.compactMap { DestinationName($0) })
-      touched = []
-      onCommit(destinations)
-    }
+    let destinations = Set(touched.compactMap { DestinationName($0) })
+    touched = []
+    onCommit(destinations)
     if !rung.isEmpty {
       defer { rung = [] }
       routing.onCommit(rung)

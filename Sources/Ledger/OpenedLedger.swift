@@ -13,7 +13,7 @@ struct OpenedLedger {
 
   /// In this order, so that a crash at any point leaves what the next start can take up, and nothing
   /// is created where a check says no.
-  init(_ files: LedgerFiles) throws {
+  init(_ files: LedgerFiles, lockPatience: Duration = busyTimeout) throws {
     try files.checkFileSystem()
     try files.checkKinds()
     try files.checkNothingVanished()
@@ -25,7 +25,10 @@ struct OpenedLedger {
     if isNew { try files.makeDatabase() }
     let known = try HeadFile.read(files.head)
     do {
-      connection = try Connection(files.database, .write, busyTimeout: Self.busyTimeout)
+      connection = try Connection(files.database, .write, busyTimeout: lockPatience)
+      if let weakness = try connection.weakness() {
+        throw LedgerError.unusable(files.database, detail: weakness)
+      }
       try Self.check(connection, files)
       try connection.migrate(Schema.migrations, applicationID: Schema.applicationID)
     } catch let error as SchemaError {

@@ -43,7 +43,9 @@ package final class Connection {
     // A handle comes back also with an error, to be asked for the text and closed.
     handle = opened
     guard code == SQLITE_OK else { throw SQLiteError(opened, code) }
-    sqlite3_busy_timeout(opened, CInt(clamping: busyTimeout.components.seconds * 1000))
+    let (seconds, attoseconds) = busyTimeout.components
+    let milliseconds = seconds * 1000 + attoseconds / 1_000_000_000_000_000
+    sqlite3_busy_timeout(opened, CInt(clamping: milliseconds))
     // A schema that was tampered with must not run functions with side effects.
     try execute("PRAGMA trusted_schema = OFF")
     try execute("PRAGMA foreign_keys = ON")

@@ -34,6 +34,9 @@ extension Command {
       }
     )
     if let library = report.library { show(library) }
+    if let detail = report.ledger?.detail {
+      Terminal.out("The ledger: \(BytePath(detail).displayText).")
+    }
     if let address = report.api?.address { Terminal.out("The HTTP API is at http://\(address).") }
     if let error = report.api?.error {
       Terminal.out("The HTTP API is not served: \(BytePath(error).displayText).")

@@ -1,4 +1,5 @@
 import HandoffCore
+import HandoffLog
 import HandoffProtocol
 import HandoffTestSupport
 import Ledger
@@ -7,7 +8,9 @@ import Testing
 
 @Suite("Beside other programs", .timeLimit(.minutes(3)))
 struct ContentionTests {
-  @Test("While sqlite3 holds the write lock for three seconds, fifty results wait and none is lost")
+  @Test(
+    "Case 12: while sqlite3 holds the write lock for three seconds, fifty results wait and none is lost"
+  )
   func outsideWriter() async throws {
     guard await shell("command -v sqlite3 >/dev/null") == 0 else {
       print("skipped: there is no sqlite3 tool")
@@ -35,21 +38,43 @@ struct ContentionTests {
     }
   }
 
-  @Test("An open reader does not keep results from being recorded, and the log shrinks after it")
-  func openReader() async throws {
-    try await LedgerFixture.with { fixture in
-      let reader = try Connection(fixture.database, .read, busyTimeout: .seconds(5))
-      try reader.execute("BEGIN")
-      let before = try reader.first(Self.count) { row in try row.integer(0) }
-      for number in 1...200 { try await fixture.add(number, to: [.archive]) }
-      #expect(try reader.first(Self.count) { row in try row.integer(0) } == before)
-      try reader.execute("COMMIT")
-      #expect(try reader.first(Self.count) { row in try row.integer(0) } == 200)
-      try reader.close()
+  @Test(
+    "Case 12: beyond the limit a result is refused, the ledger says so, and the result comes again"
+  )
+  func beyondPatience() async throws {
+    try await withTemporaryDirectory(inMemory: true) { directory in
+      let time = ManualTime()
+      let ledger = try await Ledger.open(
+        directory: directory,
+        logger: .silent,
+        now: { time.now },
+        lockPatience: .milliseconds(100)
+      )
+      let fixture = LedgerFixture(ledger: ledger, directory: directory, time: time)
+      let sent = try await fixture.submitted()
+      #expect(await ledger.condition().failure == nil)
+      let outside = try Connection(fixture.database, .write, busyTimeout: .seconds(5))
+      try outside.execute("BEGIN IMMEDIATE")
+      for _ in 0..<2 {
+        let error = await #expect(throws: SQLiteError.self) {
+          _ = try await fixture.answer(sent, .success(output: [:]))
+        }
+        #expect(error?.isBusy == true)
+        time.advance(.seconds(1))
+      }
+      let failing = await ledger.condition()
+      #expect(failing.failure?.contains("locked") == true)
+      #expect(failing.failingSince == time.now.advanced(by: .seconds(-2)))
+      // It is the ledger's trouble and nobody's fault: what is refused for its content is none.
+      try outside.execute("ROLLBACK")
+      #expect(try await fixture.answer(sent, .success(output: [:])).name == "applied")
+      #expect(await ledger.condition().failure == nil)
+      await #expect(throws: LedgerError.self) { try await ledger.cancel(sent.handoff.id) }
+      #expect(await ledger.condition().failure == nil)
+      try outside.close()
+      try await ledger.close()
     }
   }
-
-  private static let count = SQL("SELECT count(*) FROM handoffs")
 
   private static func isLocked(_ fixture: LedgerFixture) throws -> Bool {
     do {
