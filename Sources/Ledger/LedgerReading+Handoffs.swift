@@ -77,16 +77,6 @@ extension LedgerReading {
     }
   }
 
-  /// When the next handoff of a destination is due, perhaps in the past; nil where none waits for a
-  /// moment.
-  package func nextDue(destination: DestinationName) async throws -> Timestamp? {
-    try await readings.queue.read { connection in
-      try connection.first(HandoffQueries.nextDue, [.text(destination.text)]) { row in
-        try row.optionalInteger(0)
-      }?.map(Timestamp.init(milliseconds:))
-    }
-  }
-
   private func rows(_ sql: SQL, _ values: [Value]) async throws -> [Handoff] {
     let rows = try await readings.queue.read { connection in
       try connection.rows(sql, values) { row in try HandoffRow(row) }
@@ -154,12 +144,6 @@ private enum HandoffQueries {
       AND status IN ('submitted', 'accepted', 'needs_user', 'outcome_unknown')
       AND finished_at IS NULL AND status <> 'pending'
     ORDER BY id
-    """
-  )
-  static let nextDue = SQL(
-    """
-    SELECT min (due_at) FROM handoffs WHERE status = 'pending' AND destination = ?1
-      AND due_at IS NOT NULL
     """
   )
   static let countHandoffs = SQL("SELECT status, count(*) FROM handoffs GROUP BY status")

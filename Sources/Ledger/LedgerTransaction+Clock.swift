@@ -45,6 +45,7 @@ extension LedgerTransaction {
     let latest = Int64.max - abs(step)
     try connection.run(Self.moveHandoffs, [.integer(step), .integer(latest)])
     try connection.run(Self.moveNotices, [.integer(step), .integer(latest)])
+    try movePlaces(by: step, latest: latest)
     let seconds = Duration.milliseconds(step)
     try record(Event(at: now, kind: "clock_set", detail: "by \(seconds); deadlines move with it"))
   }
