@@ -54,6 +54,7 @@ extension Broker {
       settings.transport == .http ? settings.url.map { (settings.name, $0) } : nil
     }
     try await ledger.liftStops(addresses: Dictionary(addresses) { first, _ in first })
+    try await ledger.setRules(configuration.rules)
     let library = try await openLibrary(configuration, ledger, logger)
     var firstSeen: [BytePath: Timestamp] = [:]
     for folder in configuration.dropFolders {

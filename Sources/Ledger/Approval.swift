@@ -1,5 +1,5 @@
 import Digests
-package import HandoffCore
+import HandoffCore
 package import HandoffProtocol
 import SQLite
 

@@ -48,6 +48,7 @@ extension LedgerTransaction {
       if let quota = after.quota, quota.duration > before.quota?.duration ?? .zero {
         try takePlaces(ofSubmissionsTo: name, within: quota)
       }
+      if after.quota == nil { try forgetPlaces(of: name) }
       touch(name)
     }
     return changed

@@ -1,5 +1,5 @@
 package import HandoffCore
-package import HandoffProtocol
+import HandoffProtocol
 import SQLite
 
 /// Why a handoff was not approved.

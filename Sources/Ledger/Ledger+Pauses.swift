@@ -1,4 +1,4 @@
-package import HandoffCore
+import HandoffCore
 package import HandoffProtocol
 import SQLite
 

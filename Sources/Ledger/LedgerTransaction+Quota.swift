@@ -54,6 +54,11 @@ extension LedgerTransaction {
     try connection.run(QuotaQueries.takeEarlier, [.text(destination), .integer(start)])
   }
 
+  /// No quota is in force there any more.
+  func forgetPlaces(of destination: String) throws {
+    try connection.run(QuotaQueries.forget, [.text(destination)])
+  }
+
   /// The places are durations: where the clock is set, they move with it.
   func movePlaces(by step: Int64, latest: Int64) throws {
     try connection.run(QuotaQueries.move, [.integer(step), .integer(latest)])
@@ -104,5 +109,6 @@ private enum QuotaQueries {
     ON CONFLICT (handoff, attempt) DO NOTHING
     """
   )
+  static let forget = SQL("DELETE FROM quota_places WHERE destination = ?1")
   static let move = SQL("UPDATE quota_places SET at = min (at, ?2) + ?1")
 }
