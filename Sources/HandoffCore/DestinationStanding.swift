@@ -67,7 +67,8 @@ extension Handoff {
     let recorded = waiting.flatMap { waiting in
       waiting.until.map { $0 > now } ?? false ? waiting : nil
     }
-    let holding = [recorded, standing.quotaFreeAt.map { Waiting(.quota, until: $0) }]
+    let holding =
+      [recorded, standing.quotaFreeAt.map { Waiting(.quota, until: $0) }]
       .compactMap(\.self) + standing.obstacles
     if let last = holding.max(by: { $0.isSooner(than: $1) }) { return last }
     return standing.condition == .unknown ? waiting : Waiting(.slot)
@@ -77,14 +78,13 @@ extension Handoff {
 extension DestinationStanding {
   /// What keeps its receiver from being given anything now.
   fileprivate var obstacles: [Handoff.Waiting] {
-    var obstacles: [Handoff.Waiting] = []
-    switch condition {
-    case .unknown, .up: break
-    case .down: obstacles.append(.init(.backoff, until: until))
-    case .circuitOpen: obstacles.append(.init(.circuitOpen, until: until))
+    // Without the library no receiver is started: its absence is the cause.
+    if isLibraryAway { return [.init(.libraryUnavailable)] }
+    return switch condition {
+    case .unknown, .up: []
+    case .down: [.init(.backoff, until: until)]
+    case .circuitOpen: [.init(.circuitOpen, until: until)]
     }
-    if isLibraryAway { obstacles.append(.init(.libraryUnavailable)) }
-    return obstacles
   }
 }
 

@@ -1,3 +1,4 @@
+import HandoffProtocol
 import Paths
 
 /// The next moments of all candidates: new exports go before back-fill, which was there when its folder
@@ -38,13 +39,13 @@ struct LookQueue: Sendable {
 }
 
 extension SettleTracker {
-  /// Finished so long before it is found that nobody waits for it.
-  private static let age: Duration = .seconds(3600)
+  /// What was finished so long before it is found, nobody waits for.
+  private static let age: Duration = .seconds(-3600)
 
   /// Whether what a listing finds for the first time gives way to new exports.
   func isBackfill(_ identity: FileIdentity, in folder: Int, at moment: Moment) -> Bool {
     guard listedFolders[folder] != nil else { return true }
-    return identity.changed / 1_000_000 < moment.time.advanced(by: -Self.age).milliseconds
+    return identity.changed / 1_000_000 < moment.time.advanced(by: Self.age).milliseconds
   }
 }
 

@@ -100,7 +100,9 @@ struct ClaimLoop: Sendable {
   }
 
   private func timeUntilDue() async throws -> Duration? {
-    guard let due = try await ledger.nextDue(destination: destination, at: now()) else { return nil }
+    guard let due = try await ledger.nextDue(destination: destination, at: now()) else {
+      return nil
+    }
     // Never zero: a row that is due but cannot be claimed must not make this loop spin.
     return max(due.since(now()), .milliseconds(20))
   }

@@ -70,6 +70,7 @@ extension ControlQuestions {
   /// What `status` says of a pause.
   static func sentence(_ pause: DestinationPause) -> String {
     let who = pause.pausedBy.map { " by uid \($0)" } ?? ""
-    return "paused\(who) since \(pause.pausedAt.rfc3339); `handoff resume \(pause.destination)` ends it"
+    return
+      "paused\(who) since \(pause.pausedAt.rfc3339); `handoff resume \(pause.destination)` ends it"
   }
 }

@@ -63,10 +63,11 @@ extension HandoffReport {
         voidedAt: known.voidedAt
       )
     }
-    explanation = WaitingSentence(
-      report: self,
-      standing: standings[known: handoff.destination],
-      hasBroker: hasBroker
-    ).text
+    explanation =
+      WaitingSentence(
+        report: self,
+        standing: standings[known: handoff.destination],
+        hasBroker: hasBroker
+      ).text
   }
 }

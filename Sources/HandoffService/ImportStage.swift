@@ -142,7 +142,10 @@ struct ImportStage: Sendable {
       wasThereBefore: wasThereBefore ?? false
     )
     let isMember = units.package(of: export.path) != nil
-    let orders = isMember ? [] : route.datedOrders(
+    let orders =
+      isMember
+      ? []
+      : route.datedOrders(
         for: [LocalIdentifier(resource.digest)],
         isBackfill: wasThereBefore == true || export.identity.isBackfill(at: now())
       )

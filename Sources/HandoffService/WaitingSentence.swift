@@ -38,7 +38,8 @@ struct WaitingSentence {
     case .after:
       "waits until its asset has succeeded at the destinations named in `after`; `handoff handoffs` "
         + "shows how far they are"
-    case .publishAt: "is held until \(moment), as its sender asked; `handoff cancel \(report.id)` ends it"
+    case .publishAt:
+      "is held until \(moment), as its sender asked; `handoff cancel \(report.id)` ends it"
     case .quota:
       "waits for the destination's quota, which has a place again at \(moment); a larger `quota` in the "
         + "configuration lets it go sooner"
@@ -46,7 +47,8 @@ struct WaitingSentence {
       "waits because its destination is paused; `handoff resume \(report.destination)` lets it go"
     case .circuitOpen:
       "waits because its destination fails with everything and is left alone"
-        + (until == nil ? "" : " until \(moment)") + cause + "; `handoff doctor` helps to find out why"
+        + (until == nil ? "" : " until \(moment)") + cause
+        + "; `handoff doctor` helps to find out why"
     case .backoff: backoff(until, moment)
     case .slot:
       "is due and waits for its turn: the destination does as many at once as its `concurrency` says"
@@ -67,7 +69,8 @@ struct WaitingSentence {
       report.approval?.voidedAt.map { moment in
         "it was approved, but at \(moment.inHostZone) something else was found in its place; "
       } ?? ""
-    return "waits for a person: \(again)`handoff approve \(report.id) --expect \(digest)` lets it go"
+    return
+      "waits for a person: \(again)`handoff approve \(report.id) --expect \(digest)` lets it go"
   }
 
   private func backoff(_ until: Timestamp?, _ moment: String) -> String {

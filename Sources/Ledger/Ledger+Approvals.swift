@@ -46,7 +46,9 @@ extension LedgerReading {
   /// Pending handoffs that wait for a person's approval, the oldest first.
   package func waitingForApproval(limit: Int) async throws -> [Handoff] {
     let rows = try await readings.queue.read { connection in
-      try connection.rows(WaitingQueries.forApproval, [.integer(Int64(limit))]) { row in try HandoffRow(row) }
+      try connection.rows(WaitingQueries.forApproval, [.integer(Int64(limit))]) { row in
+        try HandoffRow(row)
+      }
     }
     return try rows.map { try Handoff($0) }
   }
@@ -70,7 +72,9 @@ extension LedgerTransaction {
     by user: UInt32?
   ) throws -> (row: HandoffRow, approval: Approval, wasApproved: Bool) {
     let row = try row(id)
-    func refuse(_ reason: String) -> ApprovalRefused { ApprovalRefused(handoff: id, reason: reason) }
+    func refuse(_ reason: String) -> ApprovalRefused {
+      ApprovalRefused(handoff: id, reason: reason)
+    }
     guard row.status == .pending else {
       throw refuse("it is \(row.status.rawValue), and only a pending one can be approved")
     }
@@ -88,7 +92,8 @@ extension LedgerTransaction {
     try connection.run(
       ApprovalQueries.save,
       [
-        .integer(id.row), .blob(known.digest.bytes), .integer(now), .optional(user.map { Int64($0) }),
+        .integer(id.row), .blob(known.digest.bytes), .integer(now),
+        .optional(user.map { Int64($0) }),
       ]
     )
     let who = user.map { "uid \($0)" } ?? "somebody"

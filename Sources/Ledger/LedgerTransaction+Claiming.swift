@@ -7,6 +7,8 @@ extension LedgerTransaction {
   /// So many new exports are claimed before back-fill that is due has a turn: it is slow, and never stands
   /// still.
   static let newClaimsAtMost = 7
+  /// How often one claim looks for others in the place of what may not be claimed.
+  private static let looks = 16
 
   func claim(
     _ destination: DestinationName,
@@ -18,7 +20,8 @@ extension LedgerTransaction {
     let lease = (id: nextSequence, until: now + lease)
     var wanted = min(limit, try freePlaces(destination.text) ?? limit)
     var claimed: [HandoffRow] = []
-    while wanted > 0 {
+    // What is held here is not due any more, so each look finds others; the rest is found the next time.
+    for _ in 0..<Self.looks where wanted > 0 {
       let before = wanted
       let rows = try dueRows(destination.text, now, limit: before)
       for var row in rows {
@@ -30,7 +33,6 @@ extension LedgerTransaction {
         claimed.append(row)
         wanted -= 1
       }
-      // What waits for approval now is not due any more, so each turn finds others.
       if rows.isEmpty || wanted == before - rows.count { break }
     }
     if !claimed.isEmpty { touch(destination.text) }

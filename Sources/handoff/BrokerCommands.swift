@@ -136,7 +136,8 @@ extension Command {
         + "or `handoff cancel \(handoff.id)`"
     }
     if handoff.waiting?.reason == .approval {
-      return "it waits for approval: `handoff show \(handoff.id)` and `handoff approve \(handoff.id)`"
+      return
+        "it waits for approval: `handoff show \(handoff.id)` and `handoff approve \(handoff.id)`"
     }
     return handoff.userNeed ?? handoff.error?.message ?? ""
   }

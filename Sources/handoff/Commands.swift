@@ -2,7 +2,8 @@
 enum Commands {
   static let all: [Command] = [
     .initialise, .check, .plan, .serve, .demo, .status, .why, .importFiles, .assets, .show, .send,
-    .handoffs, .history, .cancel, .retry, .adopt, .approve, .allow, .pause, .resume, .result, .delete, .fsck,
+    .handoffs, .history, .cancel, .retry, .adopt, .approve, .allow, .pause, .resume, .result,
+    .delete, .fsck,
     .collect, .rebuild, .doctor, .plugin,
   ]
 }

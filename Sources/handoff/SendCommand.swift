@@ -17,7 +17,11 @@ extension Command {
       Option("title", "T", "a title for people"),
       Option("sync-publish", nil, "tick the box: publish too"),
       Option("callback", "ID", "a configured callback id"),
-      Option("publish-at", "T", "hold it until a time (RFC 3339; without an offset in this host's zone)"),
+      Option(
+        "publish-at",
+        "T",
+        "hold it until a time (RFC 3339; without an offset in this host's zone)"
+      ),
       Option("expires-in", "D", "give up after a duration (90s, 15m, 2h, 7d)"),
       Option("key", "K", "idempotency key: the same key and body make the same handoff"),
       Option("again", nil, "also where it has succeeded before"),

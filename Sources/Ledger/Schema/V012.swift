@@ -45,5 +45,19 @@ extension Schema {
       approved_by INTEGER,
       voided_at INTEGER
     ) STRICT;
+
+    -- A pause is of the destination, and no row of a handoff says it.
+    DROP VIEW pending;
+    CREATE VIEW pending AS
+      SELECT 'h' || id AS handoff_id, destination, status,
+        CASE WHEN status <> 'pending' OR waiting_reason = 'approval' OR waiting_reason = 'after'
+            OR waiting_reason = 'superseded' THEN waiting_reason
+          WHEN destination IN (SELECT destination FROM destination_pauses)
+            OR destination IN (SELECT destination FROM destination_stops) THEN 'paused'
+          ELSE waiting_reason END AS waiting_reason,
+        waiting_until, due_at, created_at, attempts,
+        strftime('%Y-%m-%dT%H:%M:%fZ', created_at / 1000.0, 'unixepoch') AS created,
+        strftime('%Y-%m-%dT%H:%M:%fZ', due_at / 1000.0, 'unixepoch') AS due
+      FROM handoffs WHERE status IN ('pending', 'leased') ORDER BY id;
     """
 }
