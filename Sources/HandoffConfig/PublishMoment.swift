@@ -25,13 +25,22 @@ package enum PublishMoment: Hashable, Sendable {
     }
   }
 
-  /// The moment, found with how many seconds the host's zone is ahead of UTC at a local time.
+  /// The moment, found with how many seconds the host's zone is ahead of UTC at a moment.
   ///
-  /// The zone is asked with the moment that the local time would be in UTC.
+  /// A local time that comes twice, since clocks are put back, is the later of the two, and one that is
+  /// left out, since they are put forward, is as long after the gap as it lies in it: too late is better
+  /// than too early for what may not be seen before.
   package func timestamp(secondsEast: (Timestamp) -> Int) -> Timestamp {
+    let local: Timestamp
     switch self {
-    case .moment(let moment): moment
-    case .local(let moment): moment.advanced(by: .seconds(-secondsEast(moment)))
+    case .moment(let moment): return moment
+    case .local(let moment): local = moment
     }
+    // Zones change far less often than every second day.
+    let day = Duration.seconds(86_400)
+    let offsets = [-1, 1].map { secondsEast(local.advanced(by: day * $0)) }
+    let moments = offsets.map { (offset: $0, moment: local.advanced(by: .seconds(-$0))) }
+    let valid = moments.filter { secondsEast($0.moment) == $0.offset }
+    return (valid.isEmpty ? moments : valid).map(\.moment).max() ?? local
   }
 }

@@ -56,10 +56,10 @@ package enum SampleConfiguration {
     ceiling = "24h"                    # counted from submission; nothing moves it
     retry = { for = "24h", first = "2s", max = "15m" }  # only of attempts that left nothing behind
     concurrency = 2                    # handoffs at once
-    quota = ""                         # submissions in any stretch of time, as "5/24h"
+    quota = ""                         # at most so many submissions in any 24 hours: "5/24h"
     after = []                         # destinations that must have succeeded for the asset first
     use = "original"                   # or the name of a rendition
-    approval = false                   # a person approves each handoff
+    approval = false                   # each waits for `handoff approve ID`
     folders = []                       # only assets seen in these ("import": by hand); empty = all
     containment = "prefer"             # require | prefer | none
     network = false                    # it may use the network

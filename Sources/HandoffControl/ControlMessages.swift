@@ -25,10 +25,14 @@ package enum ControlMethod: String, Sendable, CaseIterable {
   case fsckStop = "fsck_stop"
   case gc
   case resumeHandoffs = "resume_handoffs"
-  /// A destination that was stopped goes on.
+  /// A destination that was paused or stopped goes on.
   case resume
   /// The configuration file is applied.
   case reload
+  case pause
+  case approve
+  /// How all destinations are, so that the command line can tell why handoffs wait.
+  case standings
 }
 
 /// The parameters of `status`: which part of the files it lists, since there may be very many.
@@ -113,14 +117,18 @@ package struct SendParameters: Codable, Sendable {
   package var request: SendRequest
   /// Also where it has been handed off before.
   package var again: Bool
+  /// It is one of many that are sent at once, and gives way to new exports.
+  package var isBulk: Bool
 
-  package init(_ request: SendRequest, again: Bool = false) {
+  package init(_ request: SendRequest, again: Bool = false, isBulk: Bool = false) {
     self.request = request
     self.again = again
+    self.isBulk = isBulk
   }
 
   private enum CodingKeys: String, CodingKey {
     case again
+    case isBulk = "bulk"
   }
 
   /// The document's members and `again` stand beside each other.
@@ -128,12 +136,14 @@ package struct SendParameters: Codable, Sendable {
     request = try SendRequest(from: decoder)
     let container = try decoder.container(keyedBy: CodingKeys.self)
     again = try container.decodeIfPresent(Bool.self, forKey: .again) ?? false
+    isBulk = try container.decodeIfPresent(Bool.self, forKey: .isBulk) ?? false
   }
 
   package func encode(to encoder: any Encoder) throws {
     try request.encode(to: encoder)
     var container = encoder.container(keyedBy: CodingKeys.self)
     if again { try container.encode(again, forKey: .again) }
+    if isBulk { try container.encode(isBulk, forKey: .isBulk) }
   }
 }
 

@@ -16,6 +16,36 @@ package struct HandoffReport: Codable, Sendable {
     }
   }
 
+  /// Where a handoff stands with a person's approval.
+  package struct Approval: Codable, Sendable {
+    /// Of what would be sent now.
+    package var digest: ContentDigest
+    @OrNull package var approvedAt: Timestamp?
+    /// The user id.
+    @OrNull package var approvedBy: UInt32?
+    /// When something else was found in the place of what was approved.
+    @OrNull package var voidedAt: Timestamp?
+
+    package init(
+      digest: ContentDigest,
+      approvedAt: Timestamp?,
+      approvedBy: UInt32?,
+      voidedAt: Timestamp?
+    ) {
+      self.digest = digest
+      self.approvedAt = approvedAt
+      self.approvedBy = approvedBy
+      self.voidedAt = voidedAt
+    }
+
+    private enum CodingKeys: String, CodingKey {
+      case digest
+      case approvedAt = "approved_at"
+      case approvedBy = "approved_by"
+      case voidedAt = "voided_at"
+    }
+  }
+
   /// Why a handoff did not succeed.
   package struct Failure: Codable, Sendable {
     package var code: ErrorCode
@@ -67,6 +97,14 @@ package struct HandoffReport: Codable, Sendable {
   package var origin: Origin
   /// What its sender was told, or is to be told; only where one handoff is shown.
   package var notices: [NoticeReport]?
+  /// When its sender wants it published; only where one handoff is shown and a moment was given.
+  package var publishAt: Timestamp?
+  /// The same in the host's zone, with its offset.
+  package var publishAtLocal: String?
+  /// Where it stands with a person's approval; only where one handoff is shown and needs one.
+  package var approval: Approval?
+  /// What it waits for and what a person can do, in a sentence; only where one handoff is shown.
+  package var explanation: String?
   /// What came after its end; only where one handoff is shown and something did.
   package var lateResultList: [LateResultReport]?
 
@@ -119,6 +157,10 @@ package struct HandoffReport: Codable, Sendable {
     case userNeed = "needs_user"
     case origin
     case notices
+    case publishAt = "publish_at"
+    case publishAtLocal = "publish_at_local"
+    case approval
+    case explanation
     case lateResultList = "late_result_list"
   }
 }

@@ -24,7 +24,7 @@ package struct StopReport: Codable, Sendable {
   }
 }
 
-/// The parameters of `resume`: one destination.
+/// The parameters of `pause` and `resume`: one destination.
 package struct DestinationParameters: Codable, Sendable {
   package var destination: String
 
@@ -36,11 +36,23 @@ package struct DestinationParameters: Codable, Sendable {
 /// The answer to `resume`.
 package struct ResumeReport: Codable, Sendable {
   package var destination: DestinationName
-  /// It was stopped.
+  /// It was paused or stopped.
   package var resumed: Bool
 
   package init(_ destination: DestinationName, resumed: Bool) {
     self.destination = destination
     self.resumed = resumed
+  }
+}
+
+/// The answer to `pause`.
+package struct PauseReport: Codable, Sendable {
+  package var destination: DestinationName
+  /// It was not paused before.
+  package var paused: Bool
+
+  package init(_ destination: DestinationName, paused: Bool) {
+    self.destination = destination
+    self.paused = paused
   }
 }

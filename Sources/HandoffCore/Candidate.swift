@@ -96,6 +96,8 @@ struct Candidate: Sendable {
   var failedProbes = 0
   var failedImports = 0
   var slowLooks = 0
+  /// It gives way to new exports.
+  var isBackfill = false
   /// When to go on, on the tracker's clock; nil: only a change goes on.
   var wake: Duration?
   /// The earliest entry that the heap has for it.

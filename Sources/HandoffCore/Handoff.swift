@@ -106,6 +106,9 @@ package struct HandoffOrder: Hashable, Sendable {
   /// The sender gave its expiry as a moment, which stays where the clock is set; else it is a duration.
   package var isExpiryMoment = false
   package var publishAt: Timestamp?
+  /// It gives way to new exports: it was there before its folder was watched, was found long after it
+  /// was finished, or is one of many that were sent at once.
+  package var isBackfill = false
   /// Made by a drop folder, and so unique for asset and destination.
   package var isAutomatic: Bool
 

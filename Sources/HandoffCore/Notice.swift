@@ -35,6 +35,8 @@ package struct Notice: Hashable, Sendable {
     case lowSpace = "low_space"
     case destinationDown = "destination_down"
     case damagedAsset = "damaged_asset"
+    /// Handoffs wait at a destination for a person's approval.
+    case approval
   }
 
   /// How far its delivery has come.

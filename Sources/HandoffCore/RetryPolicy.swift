@@ -23,7 +23,8 @@ package struct RetryPolicy: Hashable, Sendable {
   ///   - elapsed: time since the first attempt.
   ///   - jitter: 0 to 1, where in the window the wait lies.
   ///   - floor: what the receiver asked for with `retry_after_s`; it cannot ask for more than `limit`.
-  /// - Returns: the wait, more than zero, or nil.
+  /// - Returns: the wait, more than zero, or nil. The last attempt comes at the end of the time at the
+  ///   latest, unless its receiver asked for more patience.
   package func wait(
     failures: Int,
     elapsed: Duration,
@@ -34,6 +35,7 @@ package struct RetryPolicy: Hashable, Sendable {
     let doublings = min(max(failures - 1, 0), 30)
     let window = min(first * (1 << doublings), maximum)
     // Full jitter, but never at once: a receiver that fails immediately must not be hammered.
-    return max(window * (0.25 + 0.75 * jitter), min(floor, limit))
+    let wait = min(window * (0.25 + 0.75 * jitter), limit - elapsed)
+    return max(wait, min(floor, limit), .milliseconds(1))
   }
 }

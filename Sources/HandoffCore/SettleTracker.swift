@@ -49,7 +49,7 @@ package struct SettleTracker: Sendable {
   /// The folders that were listed since they were there, each with the places in it that could not be.
   var listedFolders: [Int: Set<BytePath>] = [:]
   var listings: [Int: Listing] = [:]
-  var heap = DeadlineHeap()
+  var heap = LookQueue()
   var remembered: [UInt64: Remembered] = [:]
   /// The inodes that were listed under temporary names, in folders that want a rename: where events do
   /// not tell of one, the inode under its new name does.
@@ -102,6 +102,7 @@ package struct SettleTracker: Sendable {
     let rules = folders[folder].rules
     update(path) { candidate in
       candidate.round = round
+      candidate.noteNews(observation)
       candidate.take(observation, rules, at: moment)
     }
     noteScratchName(path)
@@ -126,6 +127,7 @@ package struct SettleTracker: Sendable {
     candidate.patience = rules.names.patience(for: name)
     candidate.restart(rules, at: moment)
     if case .listed(let identity) = observation {
+      candidate.isBackfill = isBackfill(identity, in: folder, at: moment)
       if rules.ignoresExisting(identity) {
         candidate.isExisting = true
         candidate.enter(.quiet, wake: moment.elapsed, at: moment)
@@ -303,7 +305,7 @@ package struct SettleTracker: Sendable {
       candidates.values[index].queued.map({ wake < $0 }) ?? true
     {
       candidates.values[index].queued = wake
-      heap.add(path, at: wake)
+      heap.add(path, at: wake, isBackfill: candidates.values[index].isBackfill)
     }
     guard let shown = candidates.values[index].shown else { return }
     let candidate = candidates.values[index]

@@ -15,6 +15,8 @@ struct ClaimLoop: Sendable {
   let logger: Logger
   /// Nothing is claimed while this is false; asked every now and then.
   var isOpen: @Sendable () -> Bool = { true }
+  /// Leaves a destination alone that fails with everything; nil where its receiver is kept running.
+  var circuit: DestinationCircuit?
 
   /// A claim that is not submitted within this time is free again.
   static let lease: Duration = .seconds(60)
@@ -54,10 +56,23 @@ struct ClaimLoop: Sendable {
           await signal.wait(atMost: Self.closedWait)
           continue
         }
+        let permitted: Int
+        switch circuit?.permit ?? .any {
+        case .any: permitted = free
+        // One at a time shows whether it is back.
+        case .one: permitted = running.value == 0 ? 1 : 0
+        case .none(let rest):
+          await signal.wait(atMost: rest)
+          continue
+        }
+        guard permitted > 0 else {
+          await signal.wait(atMost: Self.closedWait)
+          continue
+        }
         let claimed: [ClaimedHandoff]
         let due: Duration?
         do {
-          claimed = try await claim(free)
+          claimed = try await claim(permitted)
           due = claimed.isEmpty ? try await timeUntilDue() : nil
           failures = 0
         } catch {

@@ -22,7 +22,7 @@ extension ControlQuestions {
         of: destinations,
         among: Set(configuration.destinations.map(\.name))
       )
-      return try WireCoder.value(HandoffReport(handoff))
+      return try WireCoder.value(try await report(handoff))
     } catch let error as ResultError {
       throw ControlError(Self.answer(to: error.code), "\(error.code): \(error.message)")
     }

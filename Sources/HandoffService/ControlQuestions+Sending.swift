@@ -9,15 +9,15 @@ extension ControlQuestions {
   /// Makes a handoff of what a sender's document asks for.
   func send(_ parameters: JSONValue?) async throws -> HandoffReport {
     let asked = try Self.document(parameters)
-    let sent = try SendOrder(asked.request, now: now())
+    let sent = try SendOrder(asked.request, isBulk: asked.isBulk, now: now())
     do {
       // A second try is answered with what the first one made, whatever has changed since.
       if sent.order.key != nil, let made = try await ledger.handoff(sameAs: sent.order) {
-        return HandoffReport(made, under: configuration)
+        return try await fullReport(made)
       }
       try sent.check(configuration)
       let (handoff, _) = try await ledger.create(sent.order, again: asked.again)
-      return HandoffReport(handoff)
+      return try await fullReport(handoff)
     } catch let error as LedgerError {
       throw error.refusal
     }

@@ -29,14 +29,32 @@ extension ControlQuestions {
   }
 
   /// A person has one go on.
-  func resume(_ parameters: DestinationParameters) async throws -> ResumeReport {
+  func resume(
+    _ parameters: DestinationParameters,
+    from peer: ControlPeer
+  ) async throws -> ResumeReport {
+    let destination = try destination(parameters)
+    let wasGone = try await ledger.stop(of: destination) != nil
+    let wasStopped = try await ledger.resume(destination, by: peer.user)
+    if wasGone { health.first { $0.name == destination }?.set(.up) }
+    return ResumeReport(destination, resumed: wasStopped)
+  }
+
+  /// A person has nothing new submitted to one.
+  func pause(
+    _ parameters: DestinationParameters,
+    from peer: ControlPeer
+  ) async throws -> PauseReport {
+    let destination = try destination(parameters)
+    return PauseReport(destination, paused: try await ledger.pause(destination, by: peer.user))
+  }
+
+  private func destination(_ parameters: DestinationParameters) throws -> DestinationName {
     guard let destination = DestinationName(parameters.destination),
       configuration.destination(destination) != nil
     else {
       throw ControlError(.notFound, "there is no destination \(parameters.destination)")
     }
-    let wasStopped = try await ledger.resume(destination)
-    if wasStopped { health.first { $0.name == destination }?.set(.up) }
-    return ResumeReport(destination, resumed: wasStopped)
+    return destination
   }
 }

@@ -72,9 +72,24 @@ struct ControlQuestions: Sendable {
     case .delete: try await delete(parameters, from: peer)
     case .resume:
       try WireCoder.value(
-        try await resume(WireCoder.document(DestinationParameters.self, from: parameters))
+        try await resume(
+          WireCoder.document(DestinationParameters.self, from: parameters),
+          from: peer
+        )
       )
     case .reload: try WireCoder.value(try await reloader.reload())
+    case .pause:
+      try WireCoder.value(
+        try await pause(
+          WireCoder.document(DestinationParameters.self, from: parameters),
+          from: peer
+        )
+      )
+    case .approve:
+      try WireCoder.value(
+        try await approve(WireCoder.document(ApproveParameters.self, from: parameters), from: peer)
+      )
+    case .standings: try WireCoder.value(try await namedStandings())
     case .fsck, .fsckProgress, .fsckStop, .gc, .resumeHandoffs:
       try await care.answer(method, parameters)
     }
@@ -126,6 +141,11 @@ struct ControlQuestions: Sendable {
     }
     needsPerson += try await ledger.unadoptedSuccesses(limit: 100)
     needsPerson += try await waitingForUnknownDestinations(waiting)
+    needsPerson += try await ledger.waitingForApproval(limit: 100).filter {
+      configuration.destination($0.destination) != nil
+    }
+    let standings = try await standings()
+    let pauses = try await ledger.pauses()
     let failed = try await ledger.notices(.failed, limit: 100)
     var shown = counts.shown
     for (state, count) in try await ledger.countUndelivered() {
@@ -147,17 +167,18 @@ struct ControlQuestions: Sendable {
       candidates: candidates.page.map(WhyReport.init),
       destinations: health.map { health in
         let shown = health.shown
+        let pause = pauses.first { $0.destination == health.name }
         return StatusReport.Destination(
           name: health.name,
-          status: shown.status,
+          status: pause == nil ? shown.status : "paused",
           containment: health.containment,
           inFlight: health.inFlight.value,
           waiting: waiting[health.name] ?? 0,
-          detail: shown.detail
+          detail: pause.map(Self.sentence) ?? shown.detail
         )
       },
       counts: shown,
-      needsPerson: needsPerson.map { .handoff(HandoffReport($0, under: configuration)) }
+      needsPerson: needsPerson.map { .handoff(HandoffReport($0, under: standings, at: now())) }
         + failed.map { .notice(NoticeReport($0)) } + (try await stoppedDestinations()),
       notices: try await ledger.notices(.pending, limit: 100).map(NoticeReport.init)
     )
@@ -178,13 +199,15 @@ struct ControlQuestions: Sendable {
       guard let handoff = try await ledger.handoff(id) else {
         throw ControlError(.notFound, "there is no handoff \(id)")
       }
-      let needsPerson = [.outcomeUnknown, .needsUser].contains(handoff.status)
-      return handoff.status.isFinal || needsPerson
-        ? HandoffReport(handoff, under: configuration) : nil
+      let needsPerson =
+        [.outcomeUnknown, .needsUser].contains(handoff.status)
+        || (handoff.status == .pending && handoff.waiting?.reason == .approval)
+      guard handoff.status.isFinal || needsPerson else { return nil }
+      return try await report(handoff)
     }
   }
 
-  private func handoffID(_ parameters: WaitParameters) throws -> Handoff.ID {
+  func handoffID(_ parameters: WaitParameters) throws -> Handoff.ID {
     guard let id = Handoff.ID(parameters.handoffID) else {
       throw ControlError(.notFound, "there is no handoff \(parameters.handoffID)")
     }
@@ -213,7 +236,7 @@ struct ControlQuestions: Sendable {
   ) async throws -> JSONValue {
     let id = try handoffID(named)
     do {
-      return try WireCoder.value(HandoffReport(try await move(id)))
+      return try WireCoder.value(try await report(try await move(id)))
     } catch let error as LedgerError {
       throw error.refusal
     }

@@ -1,3 +1,4 @@
+import HandoffCore
 import HandoffProtocol
 import Synchronization
 
@@ -15,6 +16,7 @@ final class DestinationHealth: Sendable {
   private struct State {
     var condition = Condition.starting
     var containment = "not started"
+    var until: Timestamp?
   }
 
   let name: DestinationName
@@ -33,8 +35,14 @@ final class DestinationHealth: Sendable {
   var condition: Condition { state.withLock(\.condition) }
   var containment: String { state.withLock(\.containment) }
 
-  func set(_ condition: Condition) {
-    state.withLock { $0.condition = condition }
+  /// When it is tried again, where it is not up and that is known.
+  var until: Timestamp? { state.withLock(\.until) }
+
+  func set(_ condition: Condition, until: Timestamp? = nil) {
+    state.withLock { state in
+      state.condition = condition
+      state.until = until
+    }
     observer(condition)
   }
 
@@ -51,5 +59,22 @@ final class DestinationHealth: Sendable {
     case .incompatible(let error): ("down", error.message)
     case .circuitOpen(let reason): ("circuit_open", reason)
     }
+  }
+}
+
+extension DestinationStanding {
+  /// Adds how the receiver is.
+  mutating func take(_ health: DestinationHealth) {
+    let shown = health.shown
+    condition =
+      switch health.condition {
+      case .up: .up
+      case .circuitOpen: .circuitOpen
+      // What is handed off there is refused, and waits for nothing.
+      case .incompatible: .up
+      case .starting, .down: .down
+      }
+    detail = shown.detail
+    until = health.until
   }
 }

@@ -52,8 +52,22 @@ struct DryRun: Sendable {
       } catch {
         report.refuse(error, .sender)
       }
+      if report.verdict == .accepted, let waiting = try await waiting(order) {
+        report.verdict = .waiting
+        report.waiting = HandoffReport.Waiting(reason: waiting.reason, until: waiting.until)
+      }
     }
     return report
+  }
+
+  /// What it would wait for besides: a person, or the destination.
+  private func waiting(_ order: HandoffOrder) async throws -> Handoff.Waiting? {
+    guard let waits = try await ledger.destinationWaits(at: now())[order.destination] else {
+      return nil
+    }
+    if waits.rules.needsApproval { return .init(.approval) }
+    if waits.isStopped { return .init(.paused) }
+    return waits.quotaFreeAt.map { .init(.quota, until: $0) }
   }
 
   private func refused(_ order: HandoffOrder, _ error: LedgerError) throws -> DryRunReport {

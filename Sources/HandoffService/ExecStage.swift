@@ -34,6 +34,7 @@ struct ExecStage: Sendable {
 
   /// A command that is missing is no receiver that is up.
   private func showHealth() {
+    if claims.circuit?.show(in: health) == true { return }
     health.set(receiver.fault.map { .down($0.message) } ?? .up)
   }
 
@@ -56,6 +57,7 @@ struct ExecStage: Sendable {
           try await results.recordSubmission(claimed, ceiling: ceiling, version: version)
         else { return }
         let result = await run(request, assets, until: wish)
+        claims.circuit?.note(result.error, of: id, in: health)
         showHealth()
         try await record(result, of: id)
       }

@@ -11,4 +11,12 @@ extension FileIdentity {
     if !hasSidecar, modified / 1_000_000 <= firstSeen.milliseconds { return true }
     return !cameByRename && changed / 1_000_000 <= firstSeen.milliseconds
   }
+
+  /// It was finished so long before it was found that it gives way to new exports: the broker was not
+  /// there, or did not see it.
+  ///
+  /// The inode's change time decides, which nobody can set: a copy and a rename make a file new.
+  func isBackfill(at now: Timestamp) -> Bool {
+    changed / 1_000_000 < now.advanced(by: .seconds(-3600)).milliseconds
+  }
 }

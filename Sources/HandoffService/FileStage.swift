@@ -46,6 +46,7 @@ struct FileStage: Sendable {
         else { return }
         let obstacle = result.obstacle
         health.set(obstacle.map { .down($0) } ?? .up)
+        claims.circuit?.note(result.error, of: id, in: health)
         try await record(result, of: id)
         await receiver.forget(id.description)
       }

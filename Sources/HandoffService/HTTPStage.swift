@@ -122,6 +122,7 @@ struct HTTPStage: Sendable {
       .handoffID: handoff.id.description, .destination: settings.name.text,
     ]
     note(end)
+    claims.circuit?.note(end.error, of: handoff.id, in: health)
     let write = LastingWrite(stop: stop, logger: logger)
     _ = try await Task {
       try await write.run("The answer of a receiver waits to be recorded", fields) {
@@ -176,5 +177,13 @@ struct HTTPStage: Sendable {
       default: health.set(.up)
       }
     }
+  }
+}
+
+extension HTTPDelivery {
+  /// How the attempt failed; nil where it did not, or its receiver has said that it wants nothing more.
+  fileprivate var error: ResultError? {
+    guard case .result(let result) = self else { return nil }
+    return result.error
   }
 }

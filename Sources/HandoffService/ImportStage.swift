@@ -144,7 +144,13 @@ struct ImportStage: Sendable {
       wasThereBefore: wasThereBefore ?? false
     )
     let isMember = units.package(of: export.path) != nil
-    let orders = isMember ? [] : route.datedOrders(for: [LocalIdentifier(resource.digest)])
+    let orders =
+      isMember
+      ? []
+      : route.datedOrders(
+        for: [LocalIdentifier(resource.digest)],
+        isBackfill: wasThereBefore == true || export.identity.isBackfill(at: now())
+      )
     let (asset, record) = try await turns.take(resource.digest) {
       let asset = try await AssetIntake(library: library, ledger: ledger, logger: logger)
         .asset(of: resource, facts: export.facts, seen: sighting, acceptance: acceptance)

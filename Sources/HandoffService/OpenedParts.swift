@@ -288,7 +288,8 @@ struct OpenedParts: Sendable {
       signal: dispatch[settings.name] ?? WakeSignal(),
       stop: stop,
       now: SystemClock.now,
-      logger: logger
+      logger: logger,
+      circuit: settings.transport == .plugin ? nil : DestinationCircuit(now: SystemClock.now)
     )
   }
 

@@ -53,18 +53,19 @@ struct PackageStage: Sendable {
     for identifier in arrival.localIdentifiers {
       assets[identifier] = try await ledger.asset(identifier)
     }
+    let isOld = wasThereBefore(arrival, assets, in: folder, hasSidecar: sidecar != nil)
     let route = FolderRoute(
       export: arrival.path,
       folder: folder,
       sidecar: sidecar?.sidecar,
-      wasThereBefore: wasThereBefore(arrival, assets, in: folder, hasSidecar: sidecar != nil),
+      wasThereBefore: isOld,
       isPackage: true
     )
     let record = try await ledger.recordPackage(
       arrival.path,
       members: arrival.localIdentifiers,
       handedOff: Set(assets.values.filter(hold.countsAsHandedOff).map(\.localIdentifier)),
-      orders: route.datedOrders(for: arrival.localIdentifiers),
+      orders: route.datedOrders(for: arrival.localIdentifiers, isBackfill: isOld),
       sidecar: sidecar.map { ConsumedSidecar(path: $0.path, identity: $0.identity) }
     )
     if !record.created.isEmpty {

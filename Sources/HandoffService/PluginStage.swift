@@ -44,10 +44,10 @@ struct PluginStage: Sendable {
         health.set(.incompatible(failure))
         await refuse(failure, for: wait, or: drained)
       case .restart(let wait):
-        health.set(.down(reason))
+        health.set(.down(reason), until: parts.now().advanced(by: wait))
         await drained.wait(atMost: wait)
       case .openCircuit(let wait):
-        health.set(.circuitOpen(reason))
+        health.set(.circuitOpen(reason), until: parts.now().advanced(by: wait))
         await drained.wait(atMost: wait)
       }
     }

@@ -11,6 +11,8 @@ struct Receipt: Encodable {
     let state: String
     @OrNull var message: String?
     let output: [String: JSONValue]
+    /// While it is held until a moment: that moment in the host's zone, with its offset.
+    var publishAt: String?
     @OrNull var finishedAt: Timestamp?
 
     private enum CodingKeys: String, CodingKey {
@@ -18,6 +20,7 @@ struct Receipt: Encodable {
       case state
       case message
       case output
+      case publishAt = "publish_at"
       case finishedAt = "finished_at"
     }
   }
@@ -104,6 +107,9 @@ extension Receipt.Entry {
       }
     message = handoff.error.map { "\($0.code): \($0.message)" }
     output = handoff.output
+    if let waiting = handoff.waiting, waiting.reason == .publishAt {
+      publishAt = waiting.until?.inHostZone
+    }
     finishedAt = handoff.finishedAt
   }
 }

@@ -57,17 +57,6 @@ extension HeldOrderReport {
   }
 }
 
-extension HandoffReport {
-  /// As it stands under a configuration: what is open goes nowhere if that lacks its destination.
-  init(_ handoff: Handoff, under configuration: Configuration) {
-    self.init(handoff)
-    guard !handoff.status.isFinal, configuration.destination(handoff.destination) == nil else {
-      return
-    }
-    waiting = Waiting(reason: .destinationUnknown, until: nil)
-  }
-}
-
 extension LateResultReport {
   init(_ late: LateResult) {
     self.init(

@@ -144,8 +144,8 @@ struct ResultStage: Sendable {
 
   /// Records that a claimed handoff is about to be sent, in a version of the protocol.
   ///
-  /// - Returns: false where it has ended since it was claimed: then it is not to be sent, and what was
-  ///   granted for it has ended too.
+  /// - Returns: false where it has ended since it was claimed, or was given back because it may not be
+  ///   sent now: then it is not to be sent, and what was granted for it has ended too.
   /// - Throws: as ``Ledger/recordSubmission(_:leaseID:ceiling:)``.
   func recordSubmission(
     _ claimed: ClaimedHandoff,
@@ -154,13 +154,14 @@ struct ResultStage: Sendable {
   ) async throws -> Bool {
     let id = claimed.handoff.id
     do {
-      try await ledger.recordSubmission(
+      let isSubmitted = try await ledger.recordSubmission(
         id,
         leaseID: claimed.leaseID,
         ceiling: ceiling,
         version: version
       )
-      return true
+      if !isSubmitted { await endGrants(of: claimed.handoff) }
+      return isSubmitted
     } catch LedgerError.leaseLost {
       guard let current = try await ledger.handoff(id), current.status.isFinal else {
         throw LedgerError.leaseLost(id)

@@ -10,7 +10,7 @@ struct SendOrder: Sendable {
   private let violation: ResultError?
 
   /// - Throws: ``ControlError`` with `malformed_request`.
-  init(_ request: SendRequest, now: Timestamp) throws {
+  init(_ request: SendRequest, isBulk: Bool = false, now: Timestamp) throws {
     violation = request.violation(now: now)
     if let violation, violation.code != .expired { throw ControlError(refusal: violation) }
     var order = HandoffOrder(
@@ -25,6 +25,7 @@ struct SendOrder: Sendable {
     order.key = request.key
     order.publishAt = request.publishAt
     order.expiresAt = request.expiry(now: now)
+    order.isBackfill = isBulk
     order.isExpiryMoment = request.expiresAt != nil
     self.order = order
     self.request = request

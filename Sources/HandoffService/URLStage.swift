@@ -45,6 +45,7 @@ struct URLStage: Sendable {
         let error = await receiver.open(request, assets: assets.map(\.path))
         let isDown = [.destinationUnavailable, .notConfigured].contains(error?.code)
         health.set(isDown ? .down(error?.message ?? "") : .up)
+        claims.circuit?.note(error, of: id, in: health)
         try await record(error, of: claimed.handoff)
       }
     } catch let error as ResultError where error.code == .versionIncompatible {

@@ -3,7 +3,12 @@ package import HandoffProtocol
 import SQLite
 
 extension Ledger {
-  /// Claims handoffs that are due, the longest due first, and counts the attempt of each.
+  /// Claims handoffs that are due, and counts the attempt of each.
+  ///
+  /// New exports go before back-fill, and in each the longest due first; see
+  /// ``HandoffOrder/isBackfill``. Nothing is claimed at a destination that is paused or stopped, or whose
+  /// quota has no place, and no handoff that waits for a person's approval: all of it is looked at in the
+  /// transaction that claims.
   ///
   /// - Parameters:
   ///   - destination: whose handoffs.
@@ -30,24 +35,29 @@ extension Ledger {
   ///   - leaseID: the claim under which it is sent.
   ///   - ceiling: the moment after which the handoff can only be expired.
   ///   - version: the protocol version in which it is sent.
+  /// - Returns: false where it was given back instead, and must not be sent: its destination has been
+  ///   paused since, or what a person has approved is not what is there.
   /// - Throws: ``LedgerError/leaseLost(_:)`` where the claim does not hold any more: do not send.
+  @discardableResult
   package func recordSubmission(
     _ id: Handoff.ID,
     leaseID: ClaimedHandoff.LeaseID,
     ceiling: Timestamp? = nil,
     version: Int = HandoffRequest.currentVersion
-  ) async throws {
+  ) async throws -> Bool {
     try await write { transaction in
       var row = try transaction.row(id)
       guard row.status == .leased, row.leaseID == leaseID.number else {
         throw LedgerError.leaseLost(id)
       }
+      guard try transaction.maySubmit(&row) else { return false }
       let now = transaction.now
       try transaction.move(&row, .submit, saving: .submission) { row in
         row.submittedAt = now
         row.ceilingAt = ceiling?.milliseconds
         row.protocolVersion = Int64(version)
       }
+      return true
     }
   }
 
@@ -113,38 +123,6 @@ extension Ledger {
 }
 
 extension LedgerTransaction {
-  fileprivate func claim(
-    _ destination: DestinationName,
-    limit: Int,
-    lease: Int64
-  ) throws -> [HandoffRow] {
-    let now = self.now
-    let lease = (id: nextSequence, until: now + lease)
-    var rows = try connection.rows(
-      Self.due,
-      [.text(destination.text), .integer(now), .integer(Int64(limit))]
-    ) { row in try HandoffRow(row) }
-    for index in rows.indices {
-      try claim(&rows[index], now, leaseID: lease.id, until: lease.until)
-    }
-    if !rows.isEmpty { touch(destination.text) }
-    return rows
-  }
-
-  private func claim(
-    _ row: inout HandoffRow,
-    _ now: Int64,
-    leaseID: Int64,
-    until: Int64
-  ) throws {
-    try move(&row, .claim, saving: .claim) { row in
-      row.attempts += 1
-      row.firstAttemptAt = row.firstAttemptAt ?? now
-      row.leaseID = leaseID
-      row.leaseUntil = until
-    }
-  }
-
   fileprivate func leasedRows() throws -> [HandoffRow] {
     try connection.rows(Self.leased) { row in try HandoffRow(row) }
   }
@@ -159,14 +137,6 @@ extension LedgerTransaction {
     try move(&row, .release, kind: "recovered") { row in row.comeBackUnsent(nil, now: now) }
   }
 
-  private static let due = SQL(
-    """
-    SELECT \(HandoffRow.columns) FROM handoffs
-    WHERE status = 'pending' AND destination = ?1 AND due_at <= ?2
-      AND (expires_at IS NULL OR expires_at > ?2)
-    ORDER BY due_at, id LIMIT ?3
-    """
-  )
   private static let leased = SQL(
     """
     SELECT \(HandoffRow.columns) FROM handoffs WHERE status = 'leased'

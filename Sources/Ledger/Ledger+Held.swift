@@ -60,6 +60,8 @@ extension LedgerTransaction {
 
   fileprivate func release(_ held: HandoffOrder) throws -> Handoff.ID? {
     var order = held
+    // It has waited since the rebuild; what is exported now is waited for.
+    order.isBackfill = true
     order.localIdentifiers = []
     var assets: [Int64] = []
     for identifier in held.localIdentifiers {

@@ -15,8 +15,7 @@ package struct DestinationStop: Hashable, Sendable {
 extension Ledger {
   /// Stops a destination, and gives back the handoff that it has not taken: that attempt did not count.
   ///
-  /// What was stopped stays so over a restart. Who delivers there asks ``LedgerReading/stop(of:)``, and
-  /// gives claims back as `paused`.
+  /// What was stopped stays so over a restart: nothing is claimed or submitted there.
   ///
   /// - Parameters:
   ///   - destination: whose receiver wants nothing any more.
@@ -50,11 +49,18 @@ extension Ledger {
     return try Handoff(row)
   }
 
-  /// A person has a stopped destination go on; what waits for it is due at once.
+  /// A person has a destination go on that was paused or stopped; what waits for it is due at once.
   ///
-  /// - Returns: false where it was not stopped.
-  package func resume(_ destination: DestinationName) async throws -> Bool {
-    try await write { transaction in try transaction.resume(destination) }
+  /// - Parameters:
+  ///   - destination: which.
+  ///   - user: who asked, as far as that is known.
+  /// - Returns: false where it was neither.
+  /// - Throws: where the ledger cannot be written.
+  package func resume(_ destination: DestinationName, by user: UInt32? = nil) async throws -> Bool {
+    try await write { transaction in
+      let wasPaused = try transaction.endPause(destination.text)
+      return try transaction.resume(destination, wasPaused: wasPaused, by: user)
+    }
   }
 
   /// Lifts the stops of destinations that are elsewhere now, or are not configured any more.
@@ -69,7 +75,7 @@ extension Ledger {
     try await write { transaction in
       let stops = try transaction.connection.rows(StopQueries.all, [], DestinationStop.init)
       let moved = stops.filter { addresses[$0.destination] != $0.address }.map(\.destination)
-      for destination in moved { _ = try transaction.resume(destination) }
+      for destination in moved { _ = try transaction.resume(destination, wasPaused: false) }
       return moved
     }
   }
@@ -106,10 +112,15 @@ extension LedgerTransaction {
     try record(Event(at: now, kind: "stopped", destination: destination.text, detail: reason))
   }
 
-  fileprivate func resume(_ destination: DestinationName) throws -> Bool {
+  fileprivate func resume(
+    _ destination: DestinationName,
+    wasPaused: Bool,
+    by user: UInt32? = nil
+  ) throws -> Bool {
     let written = try connection.run(StopQueries.delete, [.text(destination.text)])
-    guard written > 0 else { return false }
-    try record(Event(at: now, kind: "resumed", destination: destination.text))
+    guard written > 0 || wasPaused else { return false }
+    let detail = user.map { "uid \($0)" }
+    try record(Event(at: now, kind: "resumed", destination: destination.text, detail: detail))
     _ = try endWaiting(.paused, destination)
     touch(destination.text)
     return true

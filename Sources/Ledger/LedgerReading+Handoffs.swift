@@ -77,26 +77,6 @@ extension LedgerReading {
     }
   }
 
-  /// When the next handoff of a destination is due, perhaps in the past; nil where none waits for a
-  /// moment.
-  ///
-  /// - Parameters:
-  ///   - destination: whose handoffs.
-  ///   - moment: those that can only be expired by then are nobody's to claim, and are left out.
-  /// - Returns: the earliest moment.
-  /// - Throws: ``SQLiteError``, as every reading does.
-  package func nextDue(
-    destination: DestinationName,
-    at moment: Timestamp = Timestamp(milliseconds: 0)
-  ) async throws -> Timestamp? {
-    try await readings.queue.read { connection in
-      try connection.first(
-        HandoffQueries.nextDue,
-        [.text(destination.text), .integer(moment.milliseconds)]
-      ) { row in try row.integer(0) }.map(Timestamp.init(milliseconds:))
-    }
-  }
-
   private func rows(_ sql: SQL, _ values: [Value]) async throws -> [Handoff] {
     let rows = try await readings.queue.read { connection in
       try connection.rows(sql, values) { row in try HandoffRow(row) }
@@ -164,13 +144,6 @@ private enum HandoffQueries {
       AND status IN ('submitted', 'accepted', 'needs_user', 'outcome_unknown')
       AND finished_at IS NULL AND status <> 'pending'
     ORDER BY id
-    """
-  )
-  static let nextDue = SQL(
-    """
-    SELECT due_at FROM handoffs WHERE status = 'pending' AND destination = ?1
-      AND due_at IS NOT NULL AND (expires_at IS NULL OR expires_at > max (due_at, ?2))
-    ORDER BY due_at LIMIT 1
     """
   )
   static let countHandoffs = SQL("SELECT status, count(*) FROM handoffs GROUP BY status")

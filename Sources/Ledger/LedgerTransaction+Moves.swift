@@ -39,6 +39,7 @@ extension LedgerTransaction {
       throw LedgerError.illegal(row.handoffID, error)
     }
     let now = self.now
+    let awaitedApproval = row.waitingReason == WaitingReason.approval.rawValue
     if before == .pending { row.endWaiting() }
     if before == .leased { row.leaseUntil = nil }
     if row.status.isFinal {
@@ -51,6 +52,8 @@ extension LedgerTransaction {
     change(&row)
     row.bearEarlierEffect()
     try save(row, from: before, columns)
+    try followQuota(row, from: before, event)
+    if awaitedApproval { try endApprovals(row.destination) }
     try record(
       Event(
         at: now,

@@ -38,7 +38,10 @@ extension LedgerTransaction {
     let order = prepared.order
     let now = self.now
     let (id, digest) = try mintToken(random: prepared.random)
-    let row = HandoffRow(prepared, id: id, tokenDigest: digest, now: now)
+    var row = HandoffRow(prepared, id: id, tokenDigest: digest, now: now)
+    let needsApproval = rules[row.destination]?.needsApproval == true
+    // What waits for something else than a moment is looked at when it is claimed.
+    if needsApproval, row.dueAt != nil { row.wait(.init(.approval), now: now) }
     try connection.run(
       Self.insertHandoff,
       [
@@ -50,7 +53,7 @@ extension LedgerTransaction {
         order.isAutomatic ? .optional(assets.first) : .null, .integer(now),
         .optional(order.publishAt?.milliseconds), .optional(row.expiresAt),
         .blob(row.tokenRandom), .blob(digest), .text(row.identifiers),
-        .flag(order.isExpiryMoment),
+        .flag(order.isExpiryMoment), .flag(order.isBackfill),
       ]
     )
     for (position, asset) in assets.enumerated() {
@@ -69,6 +72,7 @@ extension LedgerTransaction {
       )
     )
     touch(row.destination)
+    if needsApproval { try tellOfApprovals(row.destination) }
     return row
   }
 
@@ -86,9 +90,9 @@ extension LedgerTransaction {
     INSERT INTO handoffs (id, key, body_digest, destination, status, waiting_reason, waiting_until,
       due_at, title, sync_publish, callback_id, metadata, protocol_version, is_automatic,
       automatic_asset, created_at, publish_at, expires_at, token_random, token_digest,
-      local_identifiers, is_expiry_moment)
+      local_identifiers, is_expiry_moment, priority)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,
-      ?20, ?21, ?22)
+      ?20, ?21, ?22, ?23)
     """
   )
   private static let insertMember = SQL(

@@ -22,6 +22,7 @@ final class LedgerTransaction {
     var head = ChainHead.start
     var lastHandoff: Int64 = 0
     var clockOffset: Int64?
+    var rules: [String: DestinationRules] = [:]
   }
   private var counters = Counters()
   private var saved = Counters()
@@ -29,6 +30,8 @@ final class LedgerTransaction {
   private var mustReload = true
   private var touched: Set<String> = []
   private var rung: Set<CallbackID> = []
+  /// How many new exports were claimed at each destination since back-fill had its last turn.
+  var newClaims: [String: Int] = [:]
 
   init(
     _ connection: Connection,
@@ -63,6 +66,12 @@ final class LedgerTransaction {
     set { counters.clockOffset = newValue }
   }
 
+  /// What is in force at destinations, by their names; see ``Ledger/setRules(_:)``.
+  var rules: [String: DestinationRules] {
+    get { counters.rules }
+    set { counters.rules = newValue }
+  }
+
   /// To be called first by each piece of work.
   func prepare() throws {
     if mustReload { try reload() }
@@ -77,6 +86,7 @@ final class LedgerTransaction {
       } ?? .start
     counters.lastHandoff =
       try connection.first(Self.readLastHandoff) { row in try row.integer(0) } ?? 0
+    counters.rules = try DestinationRules.read(connection)
     saved = counters
     mustReload = false
   }

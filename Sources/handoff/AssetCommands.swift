@@ -41,7 +41,9 @@ extension Command {
     guard let id = arguments.operands.first?.lossyText else {
       throw CommandFailure(.usage, "handoff show: which asset or handoff?")
     }
-    let queries = try await LedgerQueries.open(ConfigurationFile.load(arguments))
+    let configuration = try ConfigurationFile.load(arguments)
+    let broker = Handoff.ID(id) == nil ? nil : await BrokerConnection.standings(configuration)
+    let queries = try await LedgerQueries.open(configuration, broker: broker)
     if let handoffID = Handoff.ID(id), let handoff = try await queries.handoff(handoffID) {
       try arguments.has("json") ? Terminal.json(handoff) : Terminal.lines(handoff)
     } else if let identifier = LocalIdentifier(id), let asset = try await queries.asset(identifier)
@@ -66,7 +68,9 @@ extension Command {
     ]
   ) { arguments in
     let configuration = try ConfigurationFile.load(arguments)
-    let handoffs = try await LedgerQueries.open(configuration).handoffs(filter(arguments))
+    let filter = try filter(arguments)
+    let broker = await BrokerConnection.standings(configuration)
+    let handoffs = try await LedgerQueries.open(configuration, broker: broker).handoffs(filter)
     if arguments.has("json") {
       try Terminal.json(handoffs)
     } else {
@@ -77,12 +81,16 @@ extension Command {
             handoff.id, handoff.destination.text, handoff.status.rawValue,
             BytePath(handoff.title ?? "").displayText, handoff.createdAt.rfc3339,
             handoff.error.map { BytePath("\($0.code): \($0.message)").displayText }
-              ?? handoff.waiting?.reason.rawValue ?? "",
+              ?? handoff.waiting.map(waiting) ?? "",
           ]
         }
       )
     }
     return .done
+  }
+
+  private static func waiting(_ waiting: HandoffReport.Waiting) -> String {
+    waiting.reason.rawValue + (waiting.until.map { " until \($0.rfc3339)" } ?? "")
   }
 
   private static func filter(_ arguments: ParsedArguments) throws -> HandoffFilter {

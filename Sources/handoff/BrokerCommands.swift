@@ -139,6 +139,10 @@ extension Command {
       return "destination_unknown: its destination is not configured any more; configure it again, "
         + "or `handoff cancel \(handoff.id)`"
     }
+    if handoff.waiting?.reason == .approval {
+      return
+        "it waits for approval: `handoff show \(handoff.id)` and `handoff approve \(handoff.id)`"
+    }
     return handoff.userNeed ?? handoff.error?.message ?? ""
   }
 
@@ -183,12 +187,18 @@ extension Command {
       throw CommandFailure(.usage, "handoff why: which file or handoff?")
     }
     let configuration = try ConfigurationFile.load(arguments)
-    let queries = try await LedgerQueries.open(configuration)
     if let id = Handoff.ID(operand.lossyText) {
+      let broker = await BrokerConnection.standings(configuration)
+      let queries = try await LedgerQueries.open(configuration, broker: broker)
       guard let handoff = try await queries.handoff(id) else {
         throw CommandFailure(.notFound, "handoff why: there is no handoff \(id)")
       }
-      try arguments.has("json") ? Terminal.json(handoff) : Terminal.lines(handoff)
+      if arguments.has("json") {
+        try Terminal.json(handoff)
+      } else {
+        if let sentence = handoff.explanation { Terminal.out(BytePath(sentence).displayText) }
+        try Terminal.lines(handoff)
+      }
       return .done
     }
     let report = try await BrokerConnection.ask(

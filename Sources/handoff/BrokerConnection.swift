@@ -25,6 +25,36 @@ enum BrokerConnection {
     }
   }
 
+  /// How the destinations of the running broker are, for commands that read the ledger themselves.
+  ///
+  /// - Returns: nil where no broker runs, or none that answers soon: what only it knows is left out then.
+  static func standings(_ configuration: Configuration) async -> [String: DestinationStanding]? {
+    let state = StateFolder(configuration.broker.state)
+    return await withTaskGroup(of: [String: DestinationStanding]?.self) { group in
+      group.addTask {
+        do {
+          return try await ControlClient.ask(
+            state.socket,
+            .standings,
+            [String: String](),
+            as: [String: DestinationStanding].self
+          )
+        } catch {
+          // The ledger is read all the same.
+          return nil
+        }
+      }
+      group.addTask {
+        do { try await Task.sleep(for: patience) } catch { return nil }
+        return nil
+      }
+      defer { group.cancelAll() }
+      return await group.next() ?? nil
+    }
+  }
+
+  private static let patience: Duration = .seconds(2)
+
   /// The broker's refusal, or what is refused in its place, as the command's end.
   static func failure(_ error: ControlError) -> CommandFailure {
     CommandFailure(exitCode(error), "handoff: \(error.message)")

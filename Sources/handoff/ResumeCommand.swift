@@ -3,12 +3,12 @@ import HandoffService
 import Paths
 
 extension Command {
-  /// Has a destination go on whose receiver wanted nothing any more.
+  /// Has a destination go on that was paused, or whose receiver wanted nothing any more.
   static let resume = Command(
     "resume",
     "DESTINATION",
-    "have a destination go on that was stopped because its receiver answered 410 Gone",
-    examples: ["handoff resume hook"]
+    "have a destination go on that was paused, or stopped because its receiver answered 410 Gone",
+    examples: ["handoff resume social"]
   ) { arguments in
     guard let destination = arguments.operands.first else {
       throw CommandFailure(.usage, "handoff resume: which destination?")
@@ -23,7 +23,7 @@ extension Command {
       try Terminal.json(report)
     } else {
       let name = report.destination
-      Terminal.out(report.resumed ? "\(name) goes on" : "\(name) was not stopped")
+      Terminal.out(report.resumed ? "\(name) goes on" : "\(name) was neither paused nor stopped")
     }
     return .done
   }

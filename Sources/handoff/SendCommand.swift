@@ -2,6 +2,7 @@ import HandoffConfig
 import HandoffControl
 import HandoffCore
 import HandoffProtocol
+import HandoffService
 import Paths
 
 extension Command {
@@ -16,7 +17,11 @@ extension Command {
       Option("title", "T", "a title for people"),
       Option("sync-publish", nil, "tick the box: publish too"),
       Option("callback", "ID", "a configured callback id"),
-      Option("publish-at", "T", "hold it until a time (RFC 3339)"),
+      Option(
+        "publish-at",
+        "T",
+        "hold it until a time (RFC 3339; without an offset in this host's zone)"
+      ),
       Option("expires-in", "D", "give up after a duration (90s, 15m, 2h, 7d)"),
       Option("key", "K", "idempotency key: the same key and body make the same handoff"),
       Option("again", nil, "also where it has succeeded before"),
@@ -42,8 +47,9 @@ extension Command {
       }
     }
     let groups = arguments.has("each") ? identifiers.map { [$0] } : [identifiers]
+    let isBulk = groups.count > mostAtOnce
     let documents = try destinations.flatMap { destination in
-      try groups.map { try sendParameters($0, destination, arguments) }
+      try groups.map { try sendParameters($0, destination, isBulk: isBulk, arguments) }
     }
     if arguments.has("dry-run") { return try await dryRun(documents, arguments, configuration) }
     var sent: [HandoffReport] = []
@@ -66,12 +72,17 @@ extension Command {
       try Terminal.json(sent)
     } else {
       for handoff in sent {
-        Terminal.out("\(handoff.id) \(handoff.destination) \(handoff.status.rawValue)")
+        let moment = handoff.publishAtLocal.map { ", not before \($0)" } ?? ""
+        let line = "\(handoff.id) \(handoff.destination) \(handoff.status.rawValue)"
+        Terminal.out(line + moment)
       }
     }
     return arguments.has("wait")
       ? sent.map(exitCode).max { $0.rawValue < $1.rawValue } ?? .done : .done
   }
+
+  /// More handoffs than these at once are back-fill: new exports go before them.
+  private static let mostAtOnce = 10
 
   /// What can be known to be wrong before anything is imported or sent.
   private static func check(
@@ -104,6 +115,7 @@ extension Command {
   private static func sendParameters(
     _ identifiers: [LocalIdentifier],
     _ destination: String,
+    isBulk: Bool,
     _ arguments: ParsedArguments
   ) throws -> SendParameters {
     guard let name = DestinationName(destination) else {
@@ -124,10 +136,10 @@ extension Command {
       request.callbackID = callback
     }
     if let text = arguments.text("publish-at") {
-      guard let moment = Timestamp(rfc3339: text) else {
+      guard let moment = PublishMoment(text) else {
         throw CommandFailure(.usage, "--publish-at \(text): not an RFC 3339 time")
       }
-      request.publishAt = moment
+      request.publishAt = moment.inHostZone
     }
     if let text = arguments.text("expires-in") {
       guard let duration = Quantities.duration(text) else {
@@ -135,11 +147,12 @@ extension Command {
       }
       request.expiresInMilliseconds = duration.wholeMilliseconds
     }
-    return SendParameters(request, again: arguments.has("again"))
+    return SendParameters(request, again: arguments.has("again"), isBulk: isBulk)
   }
 
   private static func exitCode(_ handoff: HandoffReport) -> ExitCode {
     switch handoff.status {
+    case .pending where handoff.waiting?.reason == .approval: .personNeeded
     case .succeeded, .pending, .leased, .submitted, .accepted: .done
     case .outcomeUnknown, .needsUser: .personNeeded
     case .cancelled: .cancelled

@@ -1,0 +1,18 @@
+import HandoffConfig
+import HandoffCore
+import HandoffProtocol
+import Ledger
+
+extension Configuration {
+  /// What the ledger sees to at each destination, for ``Ledger/setRules(_:)``: at each start, and whenever
+  /// another configuration is put in force.
+  var rules: [DestinationName: DestinationRules] {
+    let named = destinations.map { settings in
+      (
+        settings.name,
+        DestinationRules(needsApproval: settings.approval, quota: settings.quota)
+      )
+    }
+    return Dictionary(named) { first, _ in first }
+  }
+}
