@@ -50,6 +50,7 @@ package struct Configuration: Sendable {
     draft.checkNames(in: context)
     draft.checkAnswers(in: context)
     draft.checkOrder(in: context)
+    draft.checkRoutes(in: context)
     let configuration = Configuration(
       file: file,
       broker: draft.broker,

@@ -23,8 +23,6 @@ extension ConfigurationDraft {
       let path = "destination.\(destination.name)"
       return Self.chosen([
         (destination.quota != nil, "\(path).quota", "a quota"),
-        (!destination.after.isEmpty, "\(path).after", "an order between destinations"),
-        (destination.rendition != nil, "\(path).use", "use of a rendition"),
         (destination.approval, "\(path).approval", "approval by a person"),
       ])
     }

@@ -111,27 +111,33 @@ package struct SendParameters: Codable, Sendable {
   package var request: SendRequest
   /// Also where it has been handed off before.
   package var again: Bool
+  /// In a dry run: other destinations to which the same assets are about to be sent.
+  package var planned: [DestinationName]
 
-  package init(_ request: SendRequest, again: Bool = false) {
+  package init(_ request: SendRequest, again: Bool = false, planned: [DestinationName] = []) {
     self.request = request
     self.again = again
+    self.planned = planned
   }
 
   private enum CodingKeys: String, CodingKey {
     case again
+    case planned
   }
 
-  /// The document's members and `again` stand beside each other.
+  /// The document's members and these stand beside each other.
   package init(from decoder: any Decoder) throws {
     request = try SendRequest(from: decoder)
     let container = try decoder.container(keyedBy: CodingKeys.self)
     again = try container.decodeIfPresent(Bool.self, forKey: .again) ?? false
+    planned = try container.decodeIfPresent([DestinationName].self, forKey: .planned) ?? []
   }
 
   package func encode(to encoder: any Encoder) throws {
     try request.encode(to: encoder)
     var container = encoder.container(keyedBy: CodingKeys.self)
     if again { try container.encode(again, forKey: .again) }
+    if !planned.isEmpty { try container.encode(planned, forKey: .planned) }
   }
 }
 

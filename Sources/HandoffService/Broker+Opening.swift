@@ -42,14 +42,17 @@ extension Broker {
     try await requireLedger(of: configuration.library.path, in: state, logger)
     let dispatch = DispatchSignals(configuration.destinations.map(\.name))
     let notices = NoticeSignals(configuration.callbacks.keys)
+    let endedByOrder = EndedByOrder()
     let ledger = try await Ledger.open(
       directory: state.path,
       logger: logger,
       now: SystemClock.now,
       bootClock: try SystemClock.boot(),
       onCommit: { dispatch.signal($0) },
+      onEndByOrder: { endedByOrder.add($0) },
       notices: NoticeRouting(alert: configuration.broker.alert) { notices.signal($0) }
     )
+    try await ledger.reconsiderAfter(HandingOrder(configuration.destinations))
     let addresses = configuration.destinations.compactMap { settings in
       settings.transport == .http ? settings.url.map { (settings.name, $0) } : nil
     }
@@ -93,7 +96,8 @@ extension Broker {
         now: SystemClock.now,
         logger: logger
       ),
-      address: APIAddress(configuration.broker)
+      address: APIAddress(configuration.broker),
+      endedByOrder: endedByOrder
     )
     return try await opened.broker(lock)
   }

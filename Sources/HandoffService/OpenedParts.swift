@@ -33,6 +33,7 @@ struct OpenedParts: Sendable {
   let hold: HandoffHold
   let desk: CheckDesk
   let address: APIAddress
+  let endedByOrder: EndedByOrder
   let urgent = UrgentReadings()
   let changes = ChangeBroadcast()
   let running = RunningPlugins()
@@ -200,7 +201,25 @@ struct OpenedParts: Sendable {
       folders: Dictionary(configuration.destinations.map { ($0.name, $0.folders) }) { first, _ in
         first
       },
+      renditions: Dictionary(
+        configuration.destinations.compactMap { settings in
+          settings.rendition.map { (settings.name, $0) }
+        }
+      ) { first, _ in first },
       objects: ObjectGuard(library: library, ledger: ledger, urgent: urgent, logger: logger),
+      now: SystemClock.now,
+      logger: logger
+    )
+  }
+
+  private var renditions: RenditionIntake {
+    RenditionIntake(
+      library: library,
+      ledger: ledger,
+      probe: probe,
+      brake: IntakeBrake(library: library, reserve: configuration.library.reserve),
+      turns: turns,
+      files: files,
       now: SystemClock.now,
       logger: logger
     )
@@ -246,7 +265,7 @@ struct OpenedParts: Sendable {
         destinations: Dictionary(uniqueKeysWithValues: destinations),
         logger: logger
       ),
-      expiry: ExpiryStage(ledger: ledger, results: results, logger: logger),
+      expiry: ExpiryStage(ledger: ledger, results: results, ended: endedByOrder, logger: logger),
       deletion: DeletionStage(
         ledger: ledger,
         library: library,
@@ -336,6 +355,8 @@ struct OpenedParts: Sendable {
     let parts = PluginSession.Parts(
       settings: settings,
       delivery: delivery,
+      renditions: renditions,
+      work: state.work(settings.name),
       ledger: ledger,
       results: results,
       claims: claims(settings),

@@ -83,6 +83,7 @@ extension LateResultReport {
 extension LedgerError {
   /// As an answer to whoever asked.
   var refusal: ControlError {
+    if case .dependency(let error) = self { return ControlError(refusal: error) }
     let kind: ControlError.Code = isAboutNothing ? .notFound : .refused
     guard let code else { return ControlError(kind, description) }
     return ControlError(refusal: ResultError(code, detail, effect: .none), kind)
@@ -97,7 +98,7 @@ extension LedgerError {
     case .alreadySucceeded: .alreadyHandedOff
     case .malformedOrder: .malformedRequest
     case .notLocal, .missing, .vanished, .damaged, .unusable, .cut, .headLost, .keyLost,
-      .identifierCollision, .pinned, .unknownHandoff, .leaseLost, .unknownNotice,
+      .identifierCollision, .pinned, .unknownHandoff, .dependency, .leaseLost, .unknownNotice,
       .noticeNotFailed, .hasEnded, .illegal:
       nil
     }
@@ -115,7 +116,7 @@ extension LedgerError {
     case .unknownAsset, .unknownHandoff, .unknownNotice: true
     case .notLocal, .missing, .vanished, .damaged, .unusable, .cut, .headLost, .keyLost,
       .identifierCollision,
-      .assetDeleted, .pinned, .leaseLost, .keyReused, .alreadySucceeded, .malformedOrder,
+      .assetDeleted, .pinned, .leaseLost, .keyReused, .alreadySucceeded, .malformedOrder, .dependency,
       .noticeNotFailed, .hasEnded, .illegal:
       false
     }

@@ -109,6 +109,12 @@ extension LedgerTransaction {
       Self.due,
       [.text(destination.text), .integer(now), .integer(Int64(limit))]
     ) { row in try HandoffRow(row) }
+    if rule(of: destination.text) != nil {
+      rows = try rows.compactMap { row in
+        var row = row
+        return try mayBeClaimed(&row) ? row : nil
+      }
+    }
     for index in rows.indices {
       try claim(&rows[index], now, leaseID: lease.id, until: lease.until)
     }

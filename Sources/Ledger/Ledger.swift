@@ -1,4 +1,4 @@
-import HandoffCore
+package import HandoffCore
 package import HandoffLog
 package import HandoffProtocol
 import LinuxSystem
@@ -16,13 +16,16 @@ package final class Ledger: LedgerReading {
   package let readings: Readings
   let keys: LedgerKeys
   private let headFile: HeadFile
+  let rules: OrderRules
 
   init(
     queue: TransactionQueue<LedgerTransaction>,
     readings: Readings,
     keys: LedgerKeys,
-    headFile: HeadFile
+    headFile: HeadFile,
+    rules: OrderRules
   ) {
+    self.rules = rules
     self.queue = queue
     self.readings = readings
     self.keys = keys
@@ -41,6 +44,8 @@ package final class Ledger: LedgerReading {
   ///     not.
   ///   - onCommit: told, on the ledger's own thread, of the destinations whose handoffs a commit
   ///     made or moved; must not block.
+  ///   - onEndByOrder: told, on the ledger's own thread, of handoffs that a commit has ended because of
+  ///     what they were ordered after; must not block.
   ///   - notices: who is told of what needs a person, and who delivers.
   /// - Returns: the open ledger.
   /// - Throws: ``LedgerError`` for a network file system, a damaged, cut, vanished or newer ledger.
@@ -50,6 +55,7 @@ package final class Ledger: LedgerReading {
     now: @escaping @Sendable () -> Timestamp,
     bootClock: BootClock? = nil,
     onCommit: @escaping @Sendable (Set<DestinationName>) -> Void = { _ in },
+    onEndByOrder: @escaping @Sendable ([Handoff.ID]) -> Void = { _ in },
     notices: NoticeRouting = .none
   ) async throws -> Ledger {
     let thread = BlockingThread("ledger-reader")
@@ -57,6 +63,7 @@ package final class Ledger: LedgerReading {
       let files = LedgerFiles(directory)
       let opened = try OpenedLedger(files)
       let (keys, headFile) = (opened.keys, opened.headFile)
+      let rules = OrderRules()
       let transaction = try LedgerTransaction(
         opened.connection,
         keys: keys,
@@ -65,7 +72,9 @@ package final class Ledger: LedgerReading {
         now: now,
         bootClock: bootClock,
         onCommit: onCommit,
-        routing: notices
+        onEndByOrder: onEndByOrder,
+        routing: notices,
+        rules: rules
       )
       let queue = TransactionQueue(
         "ledger",
@@ -78,7 +87,8 @@ package final class Ledger: LedgerReading {
         queue: queue,
         readings: Readings(ReadQueue(reader, on: thread), files: files, keys: keys),
         keys: keys,
-        headFile: headFile
+        headFile: headFile,
+        rules: rules
       )
     }
     // From here on the clock is followed: time that passes before the first write is nobody's.
@@ -99,7 +109,9 @@ package final class Ledger: LedgerReading {
   ) async throws -> Value {
     try await queue.run { transaction in
       try transaction.prepare()
-      return try work(transaction)
+      let value = try work(transaction)
+      try transaction.settleDependencies()
+      return value
     }
   }
 }

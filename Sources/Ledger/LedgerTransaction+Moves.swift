@@ -62,6 +62,7 @@ extension LedgerTransaction {
       )
     )
     touch(row.destination)
+    if row.status.isFinal { noteEnd(of: row) }
     try tell(of: row, from: before)
   }
 

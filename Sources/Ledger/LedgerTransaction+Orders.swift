@@ -38,7 +38,9 @@ extension LedgerTransaction {
     let order = prepared.order
     let now = self.now
     let (id, digest) = try mintToken(random: prepared.random)
-    let row = HandoffRow(prepared, id: id, tokenDigest: digest, now: now)
+    var row = HandoffRow(prepared, id: id, tokenDigest: digest, now: now)
+    // Until this piece of work has made all that it could wait for.
+    if rule(of: row.destination) != nil { row.wait(.init(.after), now: now) }
     try connection.run(
       Self.insertHandoff,
       [
@@ -69,6 +71,7 @@ extension LedgerTransaction {
       )
     )
     touch(row.destination)
+    noteCreation(of: row)
     return row
   }
 

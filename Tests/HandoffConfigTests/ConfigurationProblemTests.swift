@@ -188,7 +188,16 @@ struct ConfigurationProblemTests {
     ),
     ("after = ['y']", "destination.x.after: there is no [destination.y]; did you mean x?"),
     ("after = ['x']", "destination.x.after: it waits for itself, through x"),
-    ("use = ''", "destination.x.use: an empty text; original, or a rendition's name"),
+    (
+      "use = ''",
+      "destination.x.use: \"\" is neither original nor a rendition's name: 1 to 32 of a-z, 0-9, _ and -, "
+        + "beginning with a letter"
+    ),
+    (
+      "use = '../proxy'",
+      "destination.x.use: \"../proxy\" is neither original nor a rendition's name: 1 to 32 of a-z, 0-9, "
+        + "_ and -, beginning with a letter"
+    ),
     (
       "folders = ['other']",
       "destination.x.folders: /etc/handoff/other is no drop folder of this configuration"
