@@ -58,7 +58,7 @@ package enum SampleConfiguration {
     concurrency = 2                    # handoffs at once
     quota = ""                         # submissions in any stretch of time, as "5/24h"
     after = []                         # destinations that must have succeeded for the asset first
-    use = "original"                   # or the name of a rendition
+    use = "original"                   # or a rendition, as "proxy", that one of these has registered
     approval = false                   # a person approves each handoff
     folders = []                       # only assets seen in these ("import": by hand); empty = all
     containment = "prefer"             # require | prefer | none

@@ -49,6 +49,14 @@ package final class TestBroker: Sendable {
   /// Every sign of life.
   package var progress: [ProgressParameters] { desk.known.withLock { $0.progress } }
 
+  /// Every rendition that was registered.
+  package var renditions: [RegisterParameters] { desk.known.withLock { $0.renditions } }
+
+  /// From now on it answers as a broker of a release that knows no renditions.
+  package func takeNoRenditions() {
+    desk.known.withLock { $0.takesRenditions = false }
+  }
+
   /// Sends a message and decodes its answer.
   nonisolated(nonsending) package func ask<Answer: Decodable>(
     _ method: MessageMethod,

@@ -243,6 +243,37 @@ struct ConfigurationProblemTests {
     #expect(problems(text).first?.hasPrefix("handoff.toml:4:") == true)
   }
 
+  @Test("a folder that hands off to who waits, and not to whom that waits for, is told where")
+  func routes() {
+    let text = """
+      [[drop_folder]]
+      path = "exports"
+      handoff = ["social"]
+      [[drop_folder]]
+      path = "boxed"
+      handoff = ["archive"]
+      sync_publish_to = ["social"]
+      [[drop_folder]]
+      path = "apart"
+      handoff = ["social"]
+      sync_publish_to = ["archive"]
+      [destination.archive]
+      transport = "exec"
+      command = ["x"]
+      [destination.social]
+      transport = "exec"
+      command = ["x"]
+      after = ["archive"]
+      """
+    let told = "social waits for archive (after), to which this folder hands nothing off; name archive too"
+    #expect(
+      problems(text) == [
+        "handoff.toml:3:12: drop_folder[0].handoff: \(told)",
+        "handoff.toml:10:12: drop_folder[2].handoff: \(told)",
+      ]
+    )
+  }
+
   @Test("destinations that wait for each other are told")
   func circle() {
     let text = """
