@@ -114,7 +114,8 @@ struct LibraryCheck: Sendable {
     case .missing: progress.found(finding(.missing, known))
     }
     if reading.wasMended { progress.found(finding(.permissions, known, mended: true)) }
-    for (rendition, reading) in try await reader.readRenditions(of: known.localIdentifier, at: pace) {
+    for (rendition, reading) in try await reader.readRenditions(of: known.localIdentifier, at: pace)
+    {
       let path = library.objectPath(of: rendition.digest)
       switch reading.verification {
       case .good: break

@@ -31,7 +31,9 @@ struct ObjectReader: Sendable {
     of identifier: LocalIdentifier,
     at pace: ReadPace
   ) async throws -> [(rendition: Rendition, reading: ObjectReading)] {
-    guard let asset = try await ledger.asset(identifier), asset.status != .deleted else { return [] }
+    guard let asset = try await ledger.asset(identifier), asset.status != .deleted else {
+      return []
+    }
     var read: [(rendition: Rendition, reading: ObjectReading)] = []
     for rendition in asset.renditions {
       guard let reading = try await library.reread(rendition.digest, at: pace) else { break }

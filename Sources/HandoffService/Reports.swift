@@ -116,7 +116,8 @@ extension LedgerError {
     case .unknownAsset, .unknownHandoff, .unknownNotice: true
     case .notLocal, .missing, .vanished, .damaged, .unusable, .cut, .headLost, .keyLost,
       .identifierCollision,
-      .assetDeleted, .pinned, .leaseLost, .keyReused, .alreadySucceeded, .malformedOrder, .dependency,
+      .assetDeleted, .pinned, .leaseLost, .keyReused, .alreadySucceeded, .malformedOrder,
+      .dependency,
       .noticeNotFailed, .hasEnded, .illegal:
       false
     }

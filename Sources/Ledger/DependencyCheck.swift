@@ -25,10 +25,14 @@ struct DependencyCheck {
     let name: String
   }
 
+  /// Looks at every asset and everything that it is ordered after.
+  ///
   /// - Parameters:
   ///   - members: the handoff's assets.
   ///   - handoff: its own, to name it in the remedy; nil before it is made.
   ///   - planned: destinations to which a handoff of them is about to be made.
+  /// - Returns: the worst of them; for one that has failed, with the reason.
+  /// - Throws: ``SQLiteError``.
   func standing(
     of members: [Member],
     handoff: Handoff.ID?,
@@ -139,7 +143,8 @@ struct DependencyCheck {
     at destination: DestinationName,
     _ handoff: Handoff.ID?
   ) -> ResultError {
-    var reason = "\(ended.id) to \(destination), which has to succeed first, is \(ended.status.rawValue)"
+    var reason =
+      "\(ended.id) to \(destination), which has to succeed first, is \(ended.status.rawValue)"
     if let code = ended.code { reason += ": \(code)" }
     if let message = ended.message, !message.isEmpty { reason += ": \(message.prefix(200))" }
     let remedy: String

@@ -71,6 +71,8 @@ extension LedgerReading {
   /// - Parameters:
   ///   - digest: the content.
   ///   - identifier: an asset that does not count, with its renditions.
+  /// - Returns: whether somebody needs it.
+  /// - Throws: where the ledger cannot be read.
   package func isNeeded(
     _ digest: ContentDigest,
     besides identifier: LocalIdentifier

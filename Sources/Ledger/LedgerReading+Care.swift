@@ -104,7 +104,8 @@ extension LedgerReading {
         let status = try connection.first(Queries.status, values) { row in try row.text(0) }
         if let status { found[digest] = Asset.Status(rawValue: status) }
         if status == nil || found[digest] == .deleted,
-          try connection.first(RenditionQueries.living, [.blob(digest.bytes)], { _ in true }) == true
+          try connection.first(RenditionQueries.living, [.blob(digest.bytes)], { _ in true })
+            == true
         {
           found[digest] = .present
         }

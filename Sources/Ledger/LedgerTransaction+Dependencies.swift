@@ -55,6 +55,7 @@ extension LedgerTransaction {
   /// - Parameters:
   ///   - id: its row.
   ///   - failsAbsent: end it where there is no handoff that it could wait for; else it waits for one.
+  /// - Throws: ``LedgerError``, or ``SQLiteError``.
   func reconsider(_ id: Int64, failsAbsent: Bool) throws {
     guard var row = try optionalRow(id), row.status == .pending,
       row.waitingReason == WaitingReason.after.rawValue
@@ -70,9 +71,10 @@ extension LedgerTransaction {
 
   /// What it was ordered after is done: it waits for its moment, or for nothing.
   private func goOn(_ row: inout HandoffRow) throws {
-    let moment = try connection.first(DependencyQueries.publishAt, [.integer(row.id)]) { row in
-      try row.optionalInteger(0)
-    } ?? nil
+    let moment =
+      try connection.first(DependencyQueries.publishAt, [.integer(row.id)]) { row in
+        try row.optionalInteger(0)
+      } ?? nil
     let publishAt = moment.flatMap { $0 > now ? Timestamp(milliseconds: $0) : nil }
     row.wait(publishAt.map { .init(.publishAt, until: $0) }, now: now)
     try save(row, from: .pending)

@@ -265,7 +265,8 @@ struct ConfigurationProblemTests {
       command = ["x"]
       after = ["archive"]
       """
-    let told = "social waits for archive (after), to which this folder hands nothing off; name archive too"
+    let told =
+      "social waits for archive (after), to which this folder hands nothing off; name archive too"
     #expect(
       problems(text) == [
         "handoff.toml:3:12: drop_folder[0].handoff: \(told)",

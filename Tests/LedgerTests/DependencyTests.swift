@@ -242,7 +242,9 @@ struct DependencyTests {
     }
   }
 
-  @Test("A superseded or deleted asset's handoffs go as they went, one waiting for the other or not")
+  @Test(
+    "A superseded or deleted asset's handoffs go as they went, one waiting for the other or not"
+  )
   func superseded() async throws {
     try await LedgerFixture.with { fixture in
       try await fixture.ledger.reconsiderAfter(.socialAfterArchive)
