@@ -56,11 +56,26 @@ struct PreviewDestination: Destination {
       let path = try await preview.make { done, doing in
         await context.progress((Double(index) + done) / count, doing)
       }
+      try await register(path.appending(Preview.poster), of: identifier, context)
       previews.append(.object(Self.output(path)))
     }
     guard case .object(var output) = previews.first else { return Receipt() }
     if previews.count > 1 { output["previews"] = .array(previews) }
     return Receipt(output)
+  }
+
+  /// Gives the broker the poster, for destinations that use it; an older broker takes none.
+  private func register(
+    _ poster: BytePath,
+    of identifier: LocalIdentifier,
+    _ context: ReceiveContext
+  ) async throws {
+    guard let name = RenditionName("poster") else { return }
+    do {
+      try await context.register(name, poster, of: identifier)
+    } catch is RegisteringUnsupported {
+      await context.log(.info, "the broker takes no renditions")
+    }
   }
 
   private static func output(_ path: BytePath) -> [String: JSONValue] {

@@ -43,6 +43,8 @@ package struct AssetRecord: Hashable, Codable {
   var supersededBy: LocalIdentifier?
   /// Only where a person took it although the checks said no.
   var acceptedIncomplete: AcceptanceRecord?
+  /// What receivers derived from it; nil in records of releases that knew none.
+  var renditions: [Rendition]?
 
   private enum CodingKeys: String, CodingKey {
     case localIdentifier = "local_identifier"
@@ -55,6 +57,7 @@ package struct AssetRecord: Hashable, Codable {
     case supersedes
     case supersededBy = "superseded_by"
     case acceptedIncomplete = "accepted_incomplete"
+    case renditions
   }
 
   package init(_ asset: Asset) {
@@ -77,6 +80,7 @@ package struct AssetRecord: Hashable, Codable {
     acceptedIncomplete = asset.acceptance.map {
       AcceptanceRecord(at: $0.at, by: $0.by, findings: $0.findings)
     }
+    renditions = asset.renditions.isEmpty ? nil : asset.renditions
   }
 
   /// The asset; nil if the identifier is not that of the digest.
@@ -102,6 +106,7 @@ package struct AssetRecord: Hashable, Codable {
     asset.acceptance = acceptedIncomplete.map {
       Acceptance(at: $0.at, by: $0.by, findings: $0.findings)
     }
+    asset.renditions = renditions ?? []
     return asset
   }
 }

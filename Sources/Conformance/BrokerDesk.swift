@@ -1,4 +1,8 @@
+import Digests
+import Glibc
 import HandoffProtocol
+import LinuxSystem
+import Paths
 import Synchronization
 
 /// Answers what a plugin asks the broker, and counts it.
@@ -75,6 +79,7 @@ final class BrokerDesk: Sendable {
   ) -> Incoming.Answer? {
     switch MessageMethod(rawValue: method) {
     case .resolveAsset: resolve(parameters, id)
+    case .registerAsset: register(parameters)
     case .result:
       state.withLock { $0.answersResults } ? .result(.object([:])) : nil
     case .progress, .log: .result(.object([:]))
@@ -102,6 +107,46 @@ final class BrokerDesk: Sendable {
       case .refused(let code): return refusal(code, "this asset cannot be read: \(code.text)")
       case .granted: return .result(video.resolved)
       }
+    }
+  }
+
+  /// Takes a rendition of an asset of the request as the broker does, and keeps nothing of it.
+  private func register(_ parameters: JSONValue) -> Incoming.Answer {
+    guard let offer = try? WireCoder.document(RegisterParameters.self, from: parameters) else {
+      return refusal(.malformedRequest, "not the parameters of asset.register")
+    }
+    let refused = state.withLock { state -> Incoming.Answer? in
+      guard let videos = state.videos[offer.state.revealed] else {
+        state.unknownTokens += 1
+        return refusal(.unknownState, "no handoff has this state token")
+      }
+      guard videos.contains(where: { $0.identifier == offer.localIdentifier }) else {
+        state.foreign.append(offer.localIdentifier.text)
+        return refusal(.assetMissing, "the request does not name this asset")
+      }
+      return nil
+    }
+    if let refused { return refused }
+    do {
+      let file = try FileDescriptor.open(
+        BytePath(offer.path),
+        O_RDONLY | O_NOFOLLOW | O_NONBLOCK
+      )
+      guard try file.status().kind == .regular else {
+        return refusal(.malformedRequest, "\(offer.path) is no regular file")
+      }
+      let bytes = try file.readAll(limit: 1 << 28)
+      guard let digest = ContentDigest(try SHA256.digest(of: bytes)) else {
+        return refusal(.malformedRequest, "no digest")
+      }
+      return .result(
+        .object([
+          "name": .string(offer.name.text), "sha256": .string(digest.hex),
+          "size": .integer(Int64(bytes.count)),
+        ])
+      )
+    } catch {
+      return refusal(.malformedRequest, "\(offer.path) cannot be read: \(error)")
     }
   }
 

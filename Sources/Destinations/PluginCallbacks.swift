@@ -12,6 +12,11 @@ package struct PluginCallbacks: Sendable {
     @Sendable (ResolveParameters) async throws(RPCMessage.Failure) -> ResolvedAsset = {
       _ throws(RPCMessage.Failure) in throw .unsupported(MessageMethod.resolveAsset.rawValue)
     }
+  /// Takes what the plugin has derived from an asset into the library, or says why not.
+  package var onRegister:
+    @Sendable (RegisterParameters) async throws(RPCMessage.Failure) -> RegisteredRendition = {
+      _ throws(RPCMessage.Failure) in throw .unsupported(MessageMethod.registerAsset.rawValue)
+    }
   /// Records a result.
   ///
   /// The plugin is answered when this returns, so only after the commit.

@@ -28,13 +28,15 @@ extension PluginProcess {
     case .resolveAsset:
       let asset = try await callbacks.onResolve(try decode(ResolveParameters.self, params))
       return try encode(asset)
+    case .registerAsset:
+      return try encode(try await callbacks.onRegister(try decode(RegisterParameters.self, params)))
     case .result:
       return try await record(params)
     case .log:
       log(try decode(LogParameters.self, params))
       return .object([:])
     // Progress is taken in its order, before it would come here.
-    case .progress, .registerAsset, .discover, .status, .preflight, .submit, .probe, .cancel,
+    case .progress, .discover, .status, .preflight, .submit, .probe, .cancel,
       .reconcile, .shutdown, nil:
       throw .unsupported(method)
     }

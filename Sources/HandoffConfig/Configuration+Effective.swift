@@ -95,7 +95,7 @@ extension DestinationSettings {
     writer.line("concurrency", concurrency)
     writer.line("quota", text: quota.map { "\($0.count)/\(Quantities.text($0.duration))" })
     writer.line("after", texts: after.map(\.text))
-    writer.line("use", text: rendition ?? "original")
+    writer.line("use", text: rendition?.text ?? "original")
     writer.line("approval", approval)
     writer.line("folders", texts: folders.map(\.lossyText))
     writer.line("protocol_versions", "\(protocolVersions)")

@@ -17,8 +17,6 @@ package struct Configuration: Sendable {
   package let callbacks: [CallbackID: CallbackSettings]
   /// Those of the file first, then the built-in ones that it does not replace.
   package let writers: [WriterProfile]
-  /// What the file asks for and this version does not do yet: `check` tells it, `serve` refuses it.
-  package let unsupportedProblems: [ConfigurationProblem]
   /// Where each key stands that the file has, by its path (`drop_folder[0].quiet`).
   let places: [String: Place]
 
@@ -52,6 +50,7 @@ package struct Configuration: Sendable {
     draft.checkNames(in: context)
     draft.checkAnswers(in: context)
     draft.checkOrder(in: context)
+    draft.checkRoutes(in: context)
     let configuration = Configuration(
       file: file,
       bytes: bytes,
@@ -61,7 +60,6 @@ package struct Configuration: Sendable {
       destinations: draft.destinationsWithFolders(in: context, resolve: resolve),
       callbacks: draft.callbacks,
       writers: WriterProfile.builtIn.replaced(by: draft.writers),
-      unsupportedProblems: draft.unsupportedProblems(in: context),
       places: context.places
     )
     FolderOverlap(configuration, resolve: resolve).check(in: context)

@@ -123,8 +123,11 @@ extension DestinationSettings {
     }
     reader.read("after", into: &after)
     let use = reader.text("use") ?? "original"
-    if use.isEmpty { reader.report("use", "an empty text; original, or a rendition's name") }
-    rendition = use == "original" || use.isEmpty ? nil : use
+    rendition = RenditionName(use)
+    if rendition == nil, use != "original" {
+      let rule = "1 to 32 of a-z, 0-9, _ and -, beginning with a letter"
+      reader.report("use", "\(use.quoted) is neither original nor a rendition's name: \(rule)")
+    }
     reader.read("approval", into: &approval)
     reader.read("folders", into: &folders)
     readVersions(from: reader)

@@ -58,7 +58,7 @@ package enum SampleConfiguration {
     concurrency = 2                    # handoffs at once
     quota = ""                         # at most so many submissions in any 24 hours: "5/24h"
     after = []                         # destinations that must have succeeded for the asset first
-    use = "original"                   # or the name of a rendition
+    use = "original"                   # or a rendition, as "proxy", that one of these has registered
     approval = false                   # each waits for `handoff approve ID`
     folders = []                       # only assets seen in these ("import": by hand); empty = all
     containment = "prefer"             # require | prefer | none

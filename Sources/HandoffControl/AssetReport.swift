@@ -23,7 +23,21 @@ package struct AssetReport: Codable, Sendable {
   package struct Rendition: Codable, Sendable {
     package var name: String
     package var sha256: String
+    /// Bytes.
     package var size: Int64
+    /// The destination whose receiver has registered it.
+    package var registeredBy: String
+    package var registeredAt: Timestamp
+    package var status: Asset.Status
+
+    private enum CodingKeys: String, CodingKey {
+      case name
+      case sha256
+      case size
+      case registeredBy = "registered_by"
+      case registeredAt = "registered_at"
+      case status
+    }
   }
 
   /// A person's decision to take what the checks did not pass.
@@ -80,6 +94,16 @@ package struct AssetReport: Codable, Sendable {
     }
     supersedes = asset.supersedes
     supersededBy = asset.supersededBy
+    renditions = asset.renditions.map { rendition in
+      Rendition(
+        name: rendition.name.text,
+        sha256: rendition.digest.hex,
+        size: rendition.size,
+        registeredBy: rendition.registeredBy.text,
+        registeredAt: rendition.registeredAt,
+        status: rendition.status
+      )
+    }
     acceptedIncomplete = asset.acceptance != nil
     acceptance = asset.acceptance.map {
       AcceptanceReport(at: $0.at, user: $0.by, findings: $0.findings)

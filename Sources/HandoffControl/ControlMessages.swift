@@ -119,24 +119,34 @@ package struct SendParameters: Codable, Sendable {
   package var again: Bool
   /// It is one of many that are sent at once, and gives way to new exports.
   package var isBulk: Bool
+  /// In a dry run: other destinations to which the same assets are about to be sent.
+  package var planned: [DestinationName]
 
-  package init(_ request: SendRequest, again: Bool = false, isBulk: Bool = false) {
+  package init(
+    _ request: SendRequest,
+    again: Bool = false,
+    isBulk: Bool = false,
+    planned: [DestinationName] = []
+  ) {
     self.request = request
     self.again = again
     self.isBulk = isBulk
+    self.planned = planned
   }
 
   private enum CodingKeys: String, CodingKey {
     case again
     case isBulk = "bulk"
+    case planned
   }
 
-  /// The document's members and `again` stand beside each other.
+  /// The document's members and these stand beside each other.
   package init(from decoder: any Decoder) throws {
     request = try SendRequest(from: decoder)
     let container = try decoder.container(keyedBy: CodingKeys.self)
     again = try container.decodeIfPresent(Bool.self, forKey: .again) ?? false
     isBulk = try container.decodeIfPresent(Bool.self, forKey: .isBulk) ?? false
+    planned = try container.decodeIfPresent([DestinationName].self, forKey: .planned) ?? []
   }
 
   package func encode(to encoder: any Encoder) throws {
@@ -144,6 +154,7 @@ package struct SendParameters: Codable, Sendable {
     var container = encoder.container(keyedBy: CodingKeys.self)
     if again { try container.encode(again, forKey: .again) }
     if isBulk { try container.encode(isBulk, forKey: .isBulk) }
+    if !planned.isEmpty { try container.encode(planned, forKey: .planned) }
   }
 }
 

@@ -23,6 +23,11 @@ package struct Asset: Hashable, Sendable, Codable {
   package var supersededBy: LocalIdentifier?
   /// Nil for an asset whose export passed every check.
   package var acceptance: Acceptance?
+  /// What receivers derived from it and have registered, in the order of their names.
+  package var renditions: [Rendition] = []
+  /// The rendition whose digest, size and facts these are, where a destination is given one instead of
+  /// the original; nil for the original.
+  package private(set) var given: Rendition?
 
   package init(
     digest: ContentDigest,
@@ -38,6 +43,19 @@ package struct Asset: Hashable, Sendable, Codable {
     self.importedAt = importedAt
     self.status = .present
     self.sources = sources
+  }
+
+  /// The asset as a destination is given it that uses a rendition: the identifier stays the asset's.
+  ///
+  /// - Returns: nil where it has no rendition of that name.
+  package func given(as name: RenditionName) -> Asset? {
+    guard let rendition = renditions.first(where: { $0.name == name }) else { return nil }
+    var asset = self
+    asset.given = rendition
+    asset.digest = rendition.digest
+    asset.size = rendition.size
+    asset.facts = rendition.facts ?? rendition.factsOfNoVideo
+    return asset
   }
 }
 

@@ -54,7 +54,7 @@ package struct DestinationSettings: Hashable, Sendable {
   /// Destinations that must have succeeded for the asset first.
   package var after: [DestinationName] = []
   /// The name of the rendition that is given instead of the original; nil for the original.
-  package var rendition: String?
+  package var rendition: RenditionName?
   /// A person approves each handoff.
   package var approval = false
   /// Limited to assets seen in these drop folders; empty: all.

@@ -33,6 +33,29 @@ public struct ReceiveContext: Sendable {
     try await channel.resolve(identifier)
   }
 
+  /// Gives the broker a file that was derived from an asset of this handoff, as a proxy or a poster.
+  ///
+  /// The broker keeps a copy in its library, for destinations that use it instead of the original; the file
+  /// itself is yours again when this returns. The same name with other bytes takes the place of the former.
+  /// Register before the handoff ends: who waits for the rendition goes on with the success.
+  ///
+  /// - Parameters:
+  ///   - name: as configured elsewhere (`use = "proxy"`).
+  ///   - path: a finished file in ``work`` or in a folder of the destination's `write` list, absolute and
+  ///     without a symbolic link; its extension is kept.
+  ///   - identifier: the asset.
+  /// - Returns: the digest and size of what the library has.
+  /// - Throws: `ResultError` with the broker's reason (`no_space`, `access_limited`, `asset_deleted`, …);
+  ///   ``RegisteringUnsupported`` where the broker is too old for it.
+  @discardableResult
+  public func register(
+    _ name: RenditionName,
+    _ path: BytePath,
+    of identifier: LocalIdentifier
+  ) async throws -> RegisteredRendition {
+    try await channel.register(name, path, identifier)
+  }
+
   /// Tells that the work goes on; too frequent calls are dropped.
   ///
   /// Each one restarts the broker's idle timer. It never throws: a handoff does not fail because
@@ -69,6 +92,9 @@ public struct ReceiveContext: Sendable {
   }
 }
 
+/// The broker is of a release that takes no renditions.
+public struct RegisteringUnsupported: Error, Sendable {}
+
 /// How much a log line matters.
 public enum LogLevel: String, Sendable {
   /// For developers.
@@ -86,6 +112,11 @@ public enum LogLevel: String, Sendable {
 /// What stands behind a ``ReceiveContext``.
 protocol HandoffChannel: Sendable {
   func resolve(_ identifier: LocalIdentifier) async throws -> GrantedAsset
+  func register(
+    _ name: RenditionName,
+    _ path: BytePath,
+    _ identifier: LocalIdentifier
+  ) async throws -> RegisteredRendition
   func progress(_ fraction: Double?, _ message: String?) async
   func needsUser(_ need: String) async
   func record(_ name: String, _ data: JSONValue) async throws

@@ -1,4 +1,5 @@
 import HandoffProtocol
+import Paths
 
 extension Receiver {
   /// One handoff's way to the broker and to the journal.
@@ -8,6 +9,14 @@ extension Receiver {
 
     func resolve(_ identifier: LocalIdentifier) async throws -> GrantedAsset {
       try await receiver.resolve(identifier, for: handoff)
+    }
+
+    func register(
+      _ name: RenditionName,
+      _ path: BytePath,
+      _ identifier: LocalIdentifier
+    ) async throws -> RegisteredRendition {
+      try await receiver.register(name, path, identifier, for: handoff)
     }
 
     func progress(_ fraction: Double?, _ message: String?) async {
@@ -47,6 +56,35 @@ extension Receiver {
     let asset = try GrantedAsset(WireCoder.document(ResolvedAsset.self, from: answer), identifier)
     try check.check(asset)
     return asset
+  }
+
+  private func register(
+    _ name: RenditionName,
+    _ path: BytePath,
+    _ identifier: LocalIdentifier,
+    for handoff: ReceivedHandoff
+  ) async throws -> RegisteredRendition {
+    let parameters = RegisterParameters(
+      state: handoff.state,
+      localIdentifier: identifier,
+      name: name,
+      path: path.lossyText,
+      pathBytes: path.base64UnlessText
+    )
+    do {
+      let answer = try await broker.call(.registerAsset, WireCoder.value(parameters))
+      return try WireCoder.document(RegisteredRendition.self, from: answer)
+    } catch let refusal as RPCMessage.Failure {
+      if refusal.code == RPCMessage.Failure.unsupported("").code { throw RegisteringUnsupported() }
+      throw refusal.data
+        ?? ResultError(
+          .libraryUnavailable,
+          refusal.message,
+          effect: .none,
+          retry: .later,
+          localIdentifier: identifier
+        )
+    }
   }
 
   private func progress(

@@ -7,4 +7,10 @@ extension BytePath {
   package var base64UnlessText: String? {
     exactText == nil ? Data(bytes).base64EncodedString() : nil
   }
+
+  /// Reads bytes in base64 (RFC 4648); nil for anything else.
+  package init?(base64 text: String) {
+    guard let bytes = Data(base64Encoded: text) else { return nil }
+    self.init(bytes)
+  }
 }

@@ -50,6 +50,8 @@ public struct ErrorCode: Hashable, Sendable, Codable {
   public static let malformedResult = ErrorCode("malformed_result")
   /// The service behind the destination cannot be reached.
   public static let network = ErrorCode("network")
+  /// The library has no room for a rendition now.
+  public static let noSpace = ErrorCode("no_space")
   /// The destination lacks a setting that it needs.
   public static let notConfigured = ErrorCode("not_configured")
   /// A limit on how much or how often; it passes with time.

@@ -312,6 +312,8 @@ public struct ResolvedAsset: Sendable, Codable {
   public var duration: Double?
   /// The newer asset, where the export was exported again since: this one may be out of date.
   public var supersededBy: LocalIdentifier?
+  /// What is given instead of the original, where the destination asks for that (`use`).
+  public var rendition: RenditionName?
 
   private enum CodingKeys: String, CodingKey {
     case path
@@ -325,6 +327,7 @@ public struct ResolvedAsset: Sendable, Codable {
     case rotation
     case duration = "duration_s"
     case supersededBy = "superseded_by"
+    case rendition
   }
 
   /// Makes an answer.

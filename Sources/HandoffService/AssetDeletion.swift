@@ -48,12 +48,20 @@ struct AssetDeletion: Sendable {
   func removeBytes(of identifier: LocalIdentifier) async -> Bool {
     do {
       guard let asset = try await ledger.asset(identifier) else { return true }
-      return try await turns.take(asset.digest) {
+      let digests = Set([asset.digest] + asset.renditions.map(\.digest))
+      return try await turns.take(digests) {
         // Its content may have come back since.
         guard let asset = try await ledger.asset(identifier), asset.status == .deleted else {
           return true
         }
-        try await library.leaveTombstone(of: asset)
+        let keepsObject = try await ledger.isNeeded(asset.digest, besides: identifier)
+        try await library.leaveTombstone(of: asset, keepingObject: keepsObject)
+        for rendition in asset.renditions {
+          // One that was registered since the look has a turn that was not waited for.
+          guard digests.contains(rendition.digest) else { return false }
+          guard try await !ledger.isNeeded(rendition.digest, besides: identifier) else { continue }
+          try await library.removeObject(rendition.digest)
+        }
         try await ledger.recordRemoval(of: identifier)
         return true
       }

@@ -39,6 +39,8 @@ struct AssetIntake: Sendable {
     // A tombstone's record counts too: what comes back is the same asset with one more sighting.
     if let known = try await known(asset) {
       asset = known.seen(at: sighting)
+      // What was derived from it went with its bytes.
+      if known.status == .deleted { asset.renditions = [] }
       asset.status = .present
     }
     asset.acceptance = asset.acceptance ?? acceptance

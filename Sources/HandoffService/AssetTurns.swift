@@ -19,6 +19,18 @@ final class AssetTurns: Sendable {
     return try await work()
   }
 
+  /// The same for several contents at once.
+  func take<Value>(
+    _ digests: Set<ContentDigest>,
+    _ work: () async throws -> Value
+  ) async rethrows -> Value {
+    // In one order for all, so that nobody waits for who waits for them.
+    let ordered = digests.sorted { $0.hex < $1.hex }
+    for digest in ordered { await begin(digest) }
+    defer { ordered.forEach(end) }
+    return try await work()
+  }
+
   private func begin(_ digest: ContentDigest) async {
     await withCheckedContinuation { continuation in
       let isFree = waiting.withLock { waiting in

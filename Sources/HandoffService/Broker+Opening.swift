@@ -28,9 +28,6 @@ extension Broker {
     environment: [String: String],
     logger: Logger
   ) async throws -> Broker {
-    if let problem = configuration.unsupportedProblems.first {
-      throw ServiceError(.unsupported, problem.description)
-    }
     let secrets = Secrets(of: configuration, environment: environment)
     if !secrets.problems.isEmpty {
       let problems = secrets.problems.map(\.description)
@@ -47,12 +44,14 @@ extension Broker {
     try await requireLedger(of: configuration.library.path, in: state, logger)
     let dispatch = DispatchSignals(configuration.destinations.map(\.name))
     let notices = NoticeSignals(configuration.callbacks.keys)
+    let endedByOrder = EndedByOrder()
     let ledger = try await Ledger.open(
       directory: state.path,
       logger: logger,
       now: SystemClock.now,
       bootClock: try SystemClock.boot(),
       onCommit: { dispatch.signal($0) },
+      onEndByOrder: { endedByOrder.add($0) },
       notices: NoticeRouting(alertNow: { settings.now.configuration.broker.alert }) {
         notices.signal($0)
       }
@@ -102,7 +101,8 @@ extension Broker {
       address: APIAddress(configuration.broker),
       stages: RunningStages(stop: stop),
       environment: environment,
-      programs: programs
+      programs: programs,
+      endedByOrder: endedByOrder
     )
     try LoadedConfiguration(of: configuration, at: loadedAt).write(into: state)
     return try await opened.broker(lock)

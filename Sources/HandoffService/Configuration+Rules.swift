@@ -10,7 +10,11 @@ extension Configuration {
     let named = destinations.map { settings in
       (
         settings.name,
-        DestinationRules(needsApproval: settings.approval, quota: settings.quota)
+        DestinationRules(
+          needsApproval: settings.approval,
+          quota: settings.quota,
+          rendition: settings.rendition
+        )
       )
     }
     return Dictionary(named) { first, _ in first }

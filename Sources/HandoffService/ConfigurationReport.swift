@@ -89,6 +89,15 @@ package struct ConfigurationReport: Encodable, Sendable {
       if destination.transport == .http, configuration.broker.listen == nil {
         warnings.append("\(name): its receiver can read no asset, as [broker] listen is empty")
       }
+      if let rendition = destination.rendition,
+        !destination.after.contains(where: { configuration.destination($0)?.transport == .plugin })
+      {
+        // Only plugins can register one.
+        warnings.append(
+          "\(name): use = \"\(rendition)\", and it waits for no plugin (after) that could make "
+            + "it: only assets that have the rendition already can be handed off"
+        )
+      }
       for variable in destination.env where environment[variable] == nil {
         warnings.append("\(name): the environment variable \(variable) is not set")
       }

@@ -31,6 +31,7 @@ extension ControlQuestions {
     return try await dryRun.report(
       sent.order,
       again: asked.again,
+      planned: asked.planned,
       to: sent.check(configuration)
     )
   }

@@ -86,7 +86,22 @@ struct DeliveryPreparation: Sendable {
     guard let asset, try await isOpen(asset, to: handoff.destination) else {
       return .refuse(Self.limited(identifier, handoff.destination))
     }
-    return .ready([asset])
+    guard let name = settings.now.destinations[handoff.destination]?.rendition else {
+      return .ready([asset])
+    }
+    // The ledger lets it go only with the rendition, which may be gone since.
+    guard let given = asset.given(as: name) else {
+      return .refuse(
+        ResultError(
+          .dependencyFailed,
+          "the asset has no rendition \(name)",
+          effect: .none,
+          retry: .afterFix,
+          localIdentifier: identifier
+        )
+      )
+    }
+    return .ready([given])
   }
 
   // MARK: Parts
@@ -184,19 +199,29 @@ struct DeliveryPreparation: Sendable {
 
 extension Asset {
   /// The name of the newest export of this content, which a granted path ends with.
+  ///
+  /// A rendition has the stem of that name, and its own extension.
   var exportName: BytePath {
-    sources.last?.path.lastComponent ?? BytePath(localIdentifier.uuid)
+    let name = sources.last?.path.lastComponent ?? BytePath(localIdentifier.uuid)
+    guard let given else { return name }
+    let suffix = given.fileExtension.isEmpty ? "" : "." + given.fileExtension
+    return BytePath(name.stem.bytes.prefix(Self.longestName - suffix.utf8.count))
+      .addingSuffix(suffix)
   }
 
+  private static var longestName: Int { 255 }
+
   var constrained: ConstrainedAsset {
-    ConstrainedAsset(
+    // Of what is no video, only the size and the kind are known.
+    let isVideo = given == nil || given?.facts != nil
+    return ConstrainedAsset(
       localIdentifier: localIdentifier,
       size: size,
-      duration: facts.duration,
+      duration: isVideo ? facts.duration : nil,
       container: facts.container,
-      videoCodec: facts.videoCodec,
-      width: facts.width,
-      height: facts.height
+      videoCodec: isVideo ? facts.videoCodec : nil,
+      width: isVideo ? facts.width : nil,
+      height: isVideo ? facts.height : nil
     )
   }
 }

@@ -89,15 +89,12 @@ package struct Doctor: Sendable {
   }
 
   private var brokerLines: [DoctorReport.Line] {
-    let unsupported = configuration.unsupportedProblems.map {
-      DoctorReport.Line.problem($0.description, mend: "change the configuration")
-    }
     guard let broker else {
-      return unsupported + [
+      return [
         .warning(absence ?? "the broker does not answer", mend: "start it: handoff serve")
       ]
     }
-    return unsupported + [.ok("version \(broker.version) runs, process \(broker.pid)")]
+    return [.ok("version \(broker.version) runs, process \(broker.pid)")]
   }
 
   private var ledgerLines: [DoctorReport.Line] {

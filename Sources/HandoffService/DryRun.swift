@@ -29,10 +29,16 @@ struct DryRun: Sendable {
   func report(
     _ order: HandoffOrder,
     again: Bool,
+    planned: [DestinationName] = [],
     to settings: DestinationSettings
   ) async throws -> DryRunReport {
     do {
       _ = try await ledger.earlier(order, again: again)
+      if try await ledger.waitsForOthers(order, planned: planned) {
+        var report = DryRunReport(order.destination, order.localIdentifiers, .waiting)
+        report.waiting = HandoffReport.Waiting(reason: .after, until: nil)
+        return report
+      }
     } catch let error as LedgerError {
       return try refused(order, error)
     }

@@ -3,17 +3,19 @@ import HandoffProtocol
 import Ledger
 import Synchronization
 
-/// Expires what is past its moment, frees claims that ran out, and has tokens of ended handoffs forgotten.
+/// Expires what is past its moment, frees claims that ran out, and has tokens of ended handoffs forgotten;
+/// looks after what the ledger has ended by itself.
 ///
 /// It looks at the wall clock once in every interval of the boot clock, which goes on while the machine is
 /// suspended: neither a clock that is set nor a suspension delays it by more.
 final class ExpiryStage: Sendable {
   private let ledger: Ledger
   private let results: ResultStage
+  private let ended: EndedByOrder
   private let logger: Logger
   private let now: @Sendable () -> Timestamp
   private let isFinished = Atomic(false)
-  private let signal = WakeSignal()
+  private var signal: WakeSignal { ended.signal }
 
   /// How late an expiry may be noticed.
   static let interval: Duration = .seconds(5)
@@ -23,10 +25,12 @@ final class ExpiryStage: Sendable {
   init(
     ledger: Ledger,
     results: ResultStage,
+    ended: EndedByOrder,
     logger: Logger,
     now: @escaping @Sendable () -> Timestamp = SystemClock.now
   ) {
     self.ledger = ledger
+    self.ended = ended
     self.results = results
     self.logger = logger
     self.now = now
@@ -44,6 +48,7 @@ final class ExpiryStage: Sendable {
     while isRunning {
       do {
         try await expire()
+        try await followEnded()
         try await forget()
         // A log that a reader held shrinks once that has gone, also where nothing is written then.
         _ = await ledger.condition()
@@ -71,5 +76,10 @@ final class ExpiryStage: Sendable {
   private func forget() async throws {
     let moment = now().advanced(by: .zero - Self.memory)
     while isRunning, try await ledger.forgetTokens(endedBefore: moment) > 0 {}
+  }
+  private func followEnded() async throws {
+    for id in ended.take() {
+      if let handoff = try await ledger.handoff(id) { await results.follow(handoff) }
+    }
   }
 }

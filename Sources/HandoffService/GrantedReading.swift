@@ -95,6 +95,9 @@ struct GrantedReading: Sendable {
     case "ts", "mpegts": "video/mp2t"
     case "flv": "video/x-flv"
     case "ogg": "video/ogg"
+    case "jpg", "jpeg": "image/jpeg"
+    case "png": "image/png"
+    case "webp": "image/webp"
     default: "application/octet-stream"
     }
   }

@@ -15,6 +15,7 @@ extension Ledger {
       settings.transport == .http ? settings.url.map { (settings.name, $0) } : nil
     }
     try await liftStops(addresses: Dictionary(addresses) { first, _ in first })
+    try await reconsiderAfter(HandingOrder(configuration.destinations))
     try await setRules(configuration.rules)
   }
 

@@ -72,9 +72,10 @@ struct LibraryCheck: Sendable {
     if interrupted == nil { try await ledger.setNote(.checkBegan, began) }
     let totals = try await ledger.verificationOutlook().totals
     let left = try await ledger.unreadTotals(since: began)
+    let renditions = try await ledger.renditionTotals()
     progress.change { report in
       report.resumed = interrupted != nil
-      (report.objectsTotal, report.bytesTotal) = (totals.count, totals.bytes)
+      (report.objectsTotal, report.bytesTotal) = (totals.count, totals.bytes + renditions.bytes)
       report.objects = totals.count - left.count
       report.bytes = totals.bytes - left.bytes
     }
@@ -113,6 +114,18 @@ struct LibraryCheck: Sendable {
     case .missing: progress.found(finding(.missing, known))
     }
     if reading.wasMended { progress.found(finding(.permissions, known, mended: true)) }
+    for (rendition, reading) in try await reader.readRenditions(of: known.localIdentifier, at: pace)
+    {
+      let path = library.objectPath(of: rendition.digest)
+      switch reading.verification {
+      case .good: break
+      case .damaged: progress.found(.init(.damaged, path, known.localIdentifier))
+      case .missing: progress.found(.init(.missing, path, known.localIdentifier))
+      }
+      if reading.wasMended {
+        progress.found(.init(.permissions, path, known.localIdentifier, mended: true))
+      }
+    }
     progress.change { $0.objects += 1 }
     return true
   }

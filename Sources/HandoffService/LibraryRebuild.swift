@@ -54,7 +54,8 @@ package struct LibraryRebuild: Sendable {
     var report = RebuildReport(rebuiltAt: SystemClock.now())
     let former = try await former(state, into: &report)
     let contents = try await library.contents()
-    report.orphans = contents.orphans.count
+    let named = Set(contents.assets.flatMap(\.renditions).map(\.digest))
+    report.orphans = contents.orphans.count { !named.contains($0) }
     report.problems = contents.problems.map(\.description)
     let assets = try await judged(contents.assets, library, &report)
     let gone = try await withoutBytes(assets, library)
@@ -139,6 +140,7 @@ package struct LibraryRebuild: Sendable {
         case .damaged: asset.status = .damaged
         }
       }
+      asset.renditions = try await judgedRenditions(of: asset, library, pace)
       judged.append(asset)
       progress.change { $0.objects += 1 }
     }
@@ -146,6 +148,27 @@ package struct LibraryRebuild: Sendable {
     report.deleted = judged.count { $0.status == .deleted }
     report.missing = judged.count { $0.status == .unavailable }
     report.damaged = judged.count { $0.status == .damaged }
+    return judged
+  }
+
+  /// The renditions whose objects are there, with the status that these give them.
+  ///
+  /// A record may name one that a crash has kept from the ledger, and whose object was cleared since.
+  private func judgedRenditions(
+    of asset: Asset,
+    _ library: AssetLibrary,
+    _ pace: ReadPace
+  ) async throws -> [Rendition] {
+    var judged: [Rendition] = []
+    for var rendition in asset.renditions {
+      guard let glance = try await library.glance(at: rendition.digest) else { continue }
+      var isGood = glance.isRegular && glance.size == rendition.size
+      if isVerifying {
+        isGood = try await library.reread(rendition.digest, at: pace)?.verification == .good
+      }
+      rendition.status = isGood ? .present : .damaged
+      judged.append(rendition)
+    }
     return judged
   }
 

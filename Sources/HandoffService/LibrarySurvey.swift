@@ -60,7 +60,8 @@ struct LibrarySurvey: Sendable {
     case .malformed: kind = .malformedRecord
     }
     let identifier = LocalIdentifier(object.digest)
-    guard let asset = try await ledger.asset(identifier) else { return }
+    // A rendition has none of its own: its asset's record names it.
+    guard let asset = try await ledger.asset(identifier), asset.status != .deleted else { return }
     try await library.writeRecord(asset)
     progress.found(.init(kind, library.recordPath(of: object.digest), identifier, mended: true))
   }

@@ -26,6 +26,7 @@ struct ObjectGuard: Sendable {
 
   func verdict(on asset: Asset) async throws -> Verdict {
     let identifier = asset.localIdentifier
+    if let given = asset.given { return try await verdict(on: given, of: identifier) }
     guard let glance = try await library.glance(at: asset.digest) else {
       try await reader.record(.missing, of: identifier, asset.digest)
       return .missing
@@ -40,6 +41,28 @@ struct ObjectGuard: Sendable {
       known.modified.map { $0 == glance.modified }
       ?? (glance.modified / 1_000_000 <= known.importedAt.milliseconds)
     if known.status == .present, isUntouched { return .good }
+    urgent.ask(for: identifier)
+    return .unread
+  }
+
+  /// The same for a rendition that is given instead of the original.
+  private func verdict(
+    on rendition: Rendition,
+    of identifier: LocalIdentifier
+  ) async throws -> Verdict {
+    guard let glance = try await library.glance(at: rendition.digest) else {
+      try await reader.record(.missing, of: identifier, rendition)
+      return .missing
+    }
+    guard glance.isRegular, glance.size == rendition.size else {
+      try await reader.record(.damaged, of: identifier, rendition)
+      return .damaged
+    }
+    if rendition.status == .damaged { return .damaged }
+    let isUntouched =
+      rendition.modified.map { $0 == glance.modified }
+      ?? (glance.modified / 1_000_000 <= rendition.registeredAt.milliseconds)
+    if rendition.status == .present, isUntouched { return .good }
     urgent.ask(for: identifier)
     return .unread
   }

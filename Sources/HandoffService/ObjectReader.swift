@@ -24,6 +24,48 @@ struct ObjectReader: Sendable {
     return reading
   }
 
+  /// Reads the objects of an asset's renditions again, and records what that has shown.
+  ///
+  /// - Returns: those that were read before the pace was stopped.
+  func readRenditions(
+    of identifier: LocalIdentifier,
+    at pace: ReadPace
+  ) async throws -> [(rendition: Rendition, reading: ObjectReading)] {
+    guard let asset = try await ledger.asset(identifier), asset.status != .deleted else {
+      return []
+    }
+    var read: [(rendition: Rendition, reading: ObjectReading)] = []
+    for rendition in asset.renditions {
+      guard let reading = try await library.reread(rendition.digest, at: pace) else { break }
+      let condition: ObjectCondition =
+        switch reading.verification {
+        case .good: .good(modified: reading.modified)
+        case .damaged: .damaged
+        case .missing: .missing
+        }
+      try await record(condition, of: identifier, rendition)
+      read.append((rendition, reading))
+    }
+    return read
+  }
+
+  /// Records what has become of a rendition's object.
+  func record(
+    _ condition: ObjectCondition,
+    of identifier: LocalIdentifier,
+    _ rendition: Rendition
+  ) async throws {
+    let before = try await ledger.recordReading(of: identifier, rendition, condition)
+    guard before == .present, condition == .damaged || condition == .missing else { return }
+    logger.error(
+      "A rendition is damaged or missing: it is not handed off any more",
+      [
+        .assetID: identifier.text, .detail: rendition.name.text,
+        .path: library.objectPath(of: rendition.digest).displayText,
+      ]
+    )
+  }
+
   /// Records what is known without reading: an object that is missing, or has another size.
   func record(
     _ condition: ObjectCondition,

@@ -32,6 +32,7 @@ struct OpenedParts: Sendable {
   let hold: HandoffHold
   let desk: CheckDesk
   let address: APIAddress
+  let endedByOrder: EndedByOrder
   let urgent = UrgentReadings()
   let changes = ChangeBroadcast()
   let running = RunningPlugins()
@@ -214,6 +215,19 @@ struct OpenedParts: Sendable {
     )
   }
 
+  private var renditions: RenditionIntake {
+    RenditionIntake(
+      library: library,
+      ledger: ledger,
+      probe: probe,
+      brake: IntakeBrake(library: library, reserve: configuration.library.reserve),
+      turns: turns,
+      files: files,
+      now: SystemClock.now,
+      logger: logger
+    )
+  }
+
   var results: ResultStage {
     ResultStage(
       library: library,
@@ -235,7 +249,7 @@ struct OpenedParts: Sendable {
         settings: settings,
         logger: logger
       ),
-      expiry: ExpiryStage(ledger: ledger, results: results, logger: logger),
+      expiry: ExpiryStage(ledger: ledger, results: results, ended: endedByOrder, logger: logger),
       deletion: DeletionStage(
         ledger: ledger,
         library: library,
@@ -321,6 +335,8 @@ struct OpenedParts: Sendable {
     let parts = PluginSession.Parts(
       settings: settings,
       delivery: delivery,
+      renditions: renditions,
+      work: state.work(settings.name),
       ledger: ledger,
       results: results,
       claims: claims(settings),

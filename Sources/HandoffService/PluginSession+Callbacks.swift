@@ -9,6 +9,7 @@ extension PluginSession {
   var callbacks: PluginCallbacks {
     var callbacks = PluginCallbacks()
     callbacks.onResolve = resolve
+    callbacks.onRegister = register
     callbacks.onResult = takeResult
     callbacks.onMalformed = takeMalformed
     callbacks.onProgress = takeProgress

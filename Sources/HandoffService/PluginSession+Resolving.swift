@@ -10,9 +10,21 @@ extension PluginSession {
     _ parameters: ResolveParameters
   ) async throws(RPCMessage.Failure) -> ResolvedAsset {
     let identifier = parameters.localIdentifier
-    let handoff = try await answered { try await parts.ledger.handoff(of: parameters.state) }
+    let (handoff, entry) = try await openHandoff(of: parameters.state, identifier)
+    let asset = try ready(await answered { try await parts.delivery.check(identifier, handoff) })
+    guard let granted = entry.assets.first(where: { $0.asset.localIdentifier == identifier })
+    else { return try await grantAnew(identifier, handoff) }
+    return ResolvedAsset(granted, current: asset)
+  }
+
+  /// The open handoff of a token, with the attempt that runs, if the asset is one of its own.
+  func openHandoff(
+    of state: StateToken,
+    _ identifier: LocalIdentifier
+  ) async throws(RPCMessage.Failure) -> (Handoff, InFlight) {
+    let handoff = try await answered { try await parts.ledger.handoff(of: state) }
     if let refusal = refusal(of: handoff) { throw .refused(refusal) }
-    guard let handoff, let entry = held.entry(of: parameters.state) else {
+    guard let handoff, let entry = held.entry(of: state) else {
       throw .refused(Self.error(.expired, "no attempt of this handoff runs now", identifier))
     }
     entry.giveSign()
@@ -20,10 +32,7 @@ extension PluginSession {
       let message = "the asset is not part of this handoff"
       throw .refused(Self.error(.accessLimited, message, identifier))
     }
-    let asset = try ready(await answered { try await parts.delivery.check(identifier, handoff) })
-    guard let granted = entry.assets.first(where: { $0.asset.localIdentifier == identifier })
-    else { return try await grantAnew(identifier, handoff) }
-    return ResolvedAsset(granted, current: asset)
+    return (handoff, entry)
   }
 
   /// None were granted when the plugin started: perhaps they can be now.
@@ -100,7 +109,7 @@ extension PluginSession {
     }
   }
 
-  private static let notNow = RPCMessage.Failure(
+  static let notNow = RPCMessage.Failure(
     code: -32_002,
     message: "not to be told now; ask again later"
   )

@@ -11,6 +11,9 @@ struct PluginSession: Sendable {
   struct Parts: Sendable {
     let settings: DestinationSettings
     let delivery: DeliveryPreparation
+    let renditions: RenditionIntake
+    /// The plugin's work folder.
+    let work: BytePath
     let ledger: Ledger
     let results: ResultStage
     let claims: ClaimLoop

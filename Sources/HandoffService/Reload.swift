@@ -61,7 +61,7 @@ struct Reload: Sendable {
         programs: parts.programs,
         environment: parts.environment
       )
-      let problems = configuration.unsupportedProblems + checks.problems + secrets.problems
+      let problems = checks.problems + secrets.problems
       if !problems.isEmpty { throw ConfigurationError(problems: problems) }
       return (configuration, secrets)
     }

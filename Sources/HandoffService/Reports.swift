@@ -72,6 +72,7 @@ extension LateResultReport {
 extension LedgerError {
   /// As an answer to whoever asked.
   var refusal: ControlError {
+    if case .dependency(let error) = self { return ControlError(refusal: error) }
     let kind: ControlError.Code = isAboutNothing ? .notFound : .refused
     guard let code else { return ControlError(kind, description) }
     return ControlError(refusal: ResultError(code, detail, effect: .none), kind)
@@ -86,7 +87,7 @@ extension LedgerError {
     case .alreadySucceeded: .alreadyHandedOff
     case .malformedOrder: .malformedRequest
     case .notLocal, .missing, .vanished, .damaged, .unusable, .cut, .headLost, .keyLost,
-      .identifierCollision, .pinned, .unknownHandoff, .leaseLost, .unknownNotice,
+      .identifierCollision, .pinned, .unknownHandoff, .dependency, .leaseLost, .unknownNotice,
       .noticeNotFailed, .hasEnded, .illegal:
       nil
     }
@@ -105,6 +106,7 @@ extension LedgerError {
     case .notLocal, .missing, .vanished, .damaged, .unusable, .cut, .headLost, .keyLost,
       .identifierCollision,
       .assetDeleted, .pinned, .leaseLost, .keyReused, .alreadySucceeded, .malformedOrder,
+      .dependency,
       .noticeNotFailed, .hasEnded, .illegal:
       false
     }

@@ -14,12 +14,14 @@ extension ResolvedAsset {
       sha256: granted.asset.digest,
       size: granted.asset.size
     )
-    container = granted.asset.facts.container
-    videoCodec = granted.asset.facts.videoCodec
-    width = granted.asset.facts.width
-    height = granted.asset.facts.height
-    rotation = granted.asset.facts.rotation
-    duration = granted.asset.facts.duration
+    let known = granted.asset.constrained
+    container = known.container
+    videoCodec = known.videoCodec
+    width = known.width
+    height = known.height
+    rotation = known.videoCodec == nil ? nil : granted.asset.facts.rotation
+    duration = known.duration
+    rendition = granted.asset.given?.name
     supersededBy = current.supersededBy
   }
 }

@@ -5,8 +5,6 @@ package struct ServiceError: Error, Hashable, Sendable, CustomStringConvertible 
     case alreadyRunning
     /// Another broker, with another state folder, has the library.
     case libraryInUse
-    /// The configuration names what this build cannot do.
-    case unsupported
     /// A secret that the configuration refers to is missing or unfit.
     case noSecret
     /// The library has assets and the state folder has no ledger that knows them.

@@ -54,6 +54,7 @@ struct VerificationStage: Sendable {
       do {
         if let known = try await ledger.objectKnowledge(of: identifier) {
           _ = try await reader.read(known, at: pace)
+          _ = try await reader.readRenditions(of: identifier, at: pace)
         }
       } catch {
         // Whoever waits asks again.
@@ -80,6 +81,7 @@ struct VerificationStage: Sendable {
           await signal.wait(atMost: wait)
         } else if let known {
           _ = try await reader.read(known, at: pace)
+          _ = try await reader.readRenditions(of: known.localIdentifier, at: pace)
         }
         hasFailed = false
       } catch {

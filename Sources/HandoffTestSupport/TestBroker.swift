@@ -49,6 +49,14 @@ package final class TestBroker: Sendable {
   /// Every sign of life.
   package var progress: [ProgressParameters] { desk.known.withLock { $0.progress } }
 
+  /// Every rendition that was registered.
+  package var renditions: [RegisterParameters] { desk.known.withLock { $0.renditions } }
+
+  /// From now on it answers as a broker of a release that knows no renditions.
+  package func takeNoRenditions() {
+    desk.known.withLock { $0.takesRenditions = false }
+  }
+
   /// Sends a message and decodes its answer.
   nonisolated(nonsending) package func ask<Answer: Decodable>(
     _ method: MessageMethod,
@@ -96,6 +104,8 @@ private final class Desk: Sendable {
     var resultRefusal: ResultError?
     var results: [HandoffResult] = []
     var progress: [ProgressParameters] = []
+    var takesRenditions = true
+    var renditions: [RegisterParameters] = []
   }
 
   let known = Mutex(Known())
@@ -113,6 +123,8 @@ private final class Desk: Sendable {
       switch MessageMethod(rawValue: method) {
       case .resolveAsset:
         return try resolve(WireCoder.document(ResolveParameters.self, from: parameters))
+      case .registerAsset where known.withLock({ $0.takesRenditions }):
+        return try register(WireCoder.document(RegisterParameters.self, from: parameters))
       case .result:
         let result = try WireCoder.document(HandoffResult.self, from: parameters)
         let refusal = known.withLock { known in
@@ -137,6 +149,16 @@ private final class Desk: Sendable {
     } catch {
       throw .invalidParameters("\(error)")
     }
+  }
+
+  private func register(_ parameters: RegisterParameters) throws -> JSONValue {
+    known.withLock { $0.renditions.append(parameters) }
+    guard let none = ContentDigest(hex: String(repeating: "0", count: 64)) else {
+      throw BrokerGaveUp()
+    }
+    return try WireCoder.value(
+      RegisteredRendition(name: parameters.name, sha256: none, size: 0)
+    )
   }
 
   private func resolve(_ parameters: ResolveParameters) throws -> JSONValue {

@@ -67,9 +67,9 @@ extension Approval {
   }
 
   /// The digests of the renditions that are given instead of the originals.
-  ///
-  /// None as long as every destination gets the originals: this is their place.
-  private static func renditions(of id: Int64, _ connection: Connection) throws -> [[UInt8]] { [] }
+  private static func renditions(of id: Int64, _ connection: Connection) throws -> [[UInt8]] {
+    try connection.rows(ApprovalQueries.renditions, [.integer(id)]) { row in try row.blob(0) }
+  }
 }
 
 enum ApprovalQueries {
@@ -97,6 +97,15 @@ enum ApprovalQueries {
     """
     SELECT a.digest FROM handoff_assets AS ha JOIN assets AS a ON a.id = ha.asset
     WHERE ha.handoff = ?1 ORDER BY ha.position
+    """
+  )
+  static let renditions = SQL(
+    """
+    SELECT r.digest FROM handoffs AS h
+      JOIN destination_rules AS d ON d.destination = h.destination
+      JOIN handoff_assets AS ha ON ha.handoff = h.id
+      JOIN renditions AS r ON r.asset = ha.asset AND r.name = d.rendition
+    WHERE h.id = ?1 ORDER BY ha.position
     """
   )
   // NULL moments come first in the index, so what waits for approval is found at once.

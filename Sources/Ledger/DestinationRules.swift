@@ -7,10 +7,13 @@ package struct DestinationRules: Hashable, Sendable {
   /// A person approves each handoff before it is claimed.
   package var needsApproval: Bool
   package var quota: Quota?
+  /// What is given instead of the original, so that an approval is of its content.
+  package var rendition: RenditionName?
 
-  package init(needsApproval: Bool = false, quota: Quota? = nil) {
+  package init(needsApproval: Bool = false, quota: Quota? = nil, rendition: RenditionName? = nil) {
     self.needsApproval = needsApproval
     self.quota = quota
+    self.rendition = rendition
   }
 }
 
@@ -63,7 +66,7 @@ extension LedgerTransaction {
       RuleQueries.save,
       [
         .text(name), .flag(rules.needsApproval), .optional(rules.quota.map { Int64($0.count) }),
-        .optional(rules.quota?.duration.wholeMilliseconds),
+        .optional(rules.quota?.duration.wholeMilliseconds), .optional(rules.rendition?.text),
       ]
     )
   }
@@ -82,6 +85,7 @@ extension DestinationRules {
   static func read(_ connection: Connection) throws -> [String: DestinationRules] {
     let rows = try connection.rows(RuleQueries.all) { row in
       var rules = DestinationRules(needsApproval: try row.flag(1))
+      rules.rendition = try row.optionalText(4).flatMap { RenditionName($0) }
       if let count = try row.optionalInteger(2), let time = try row.optionalInteger(3) {
         rules.quota = Quota(count: Int(count), duration: .milliseconds(time))
       }
@@ -93,13 +97,14 @@ extension DestinationRules {
 
 private enum RuleQueries {
   static let all = SQL(
-    "SELECT destination, approval, quota_count, quota_ms FROM destination_rules"
+    "SELECT destination, approval, quota_count, quota_ms, rendition FROM destination_rules"
   )
   static let save = SQL(
     """
-    INSERT INTO destination_rules (destination, approval, quota_count, quota_ms)
-    VALUES (?1, ?2, ?3, ?4)
-    ON CONFLICT (destination) DO UPDATE SET approval = ?2, quota_count = ?3, quota_ms = ?4
+    INSERT INTO destination_rules (destination, approval, quota_count, quota_ms, rendition)
+    VALUES (?1, ?2, ?3, ?4, ?5)
+    ON CONFLICT (destination) DO UPDATE SET approval = ?2, quota_count = ?3, quota_ms = ?4,
+      rendition = ?5
     """
   )
   static let delete = SQL("DELETE FROM destination_rules WHERE destination = ?1")

@@ -59,7 +59,7 @@ extension Ledger {
     }
   }
 
-  /// Records that the bytes of a deleted asset are gone for certain.
+  /// Records that the bytes of a deleted asset and of its renditions are gone for certain.
   ///
   /// - Returns: false where it is not deleted any more, or that was known.
   @discardableResult
@@ -74,6 +74,7 @@ extension Ledger {
         [.integer(now), .integer(known.row)]
       )
       guard written > 0 else { return false }
+      try transaction.forgetRenditions(of: known.row)
       try transaction.record(Event(at: now, kind: "bytes_removed", asset: known.row))
       return true
     }

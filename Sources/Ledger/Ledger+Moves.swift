@@ -129,7 +129,10 @@ extension Ledger {
   /// superseded goes on.
   ///
   /// Its token is the
-  /// same and counts again, so that the receiver can tell that it is the same work.
+  /// same and counts again, so that the receiver can tell that it is the same work. One that is ordered
+  /// after others waits for them again where they are open.
+  ///
+  /// - Throws: ``LedgerError/dependency(_:)`` where what it is ordered after has not been tried again.
   package func retry(_ id: Handoff.ID) async throws -> Handoff {
     let row = try await write { transaction in
       var row = try transaction.row(id)
@@ -138,6 +141,7 @@ extension Ledger {
         return try transaction.row(id)
       }
       let now = transaction.now
+      let waits = try transaction.mustWaitAgain(row)
       switch row.status {
       case .outcomeUnknown, .needsUser: row.leaveInDoubt()
       default: row.leaveBehind(row.error?.effect)
@@ -152,7 +156,7 @@ extension Ledger {
         row.firstAttemptAt = nil
         row.isSuperseded = false
         row.cancelRequestedAt = nil
-        row.wait(nil, now: now)
+        row.wait(waits ? .init(.after) : nil, now: now)
       }
       return row
     }

@@ -1,4 +1,5 @@
 package import HandoffCore
+import HandoffProtocol
 import SQLite
 
 extension Ledger {
@@ -10,7 +11,8 @@ extension Ledger {
   ///     succeeded or may still.
   /// - Returns: the handoff, and whether it is new.
   /// - Throws: ``LedgerError`` for a reused key, an unknown or deleted asset, a request that would
-  ///   be too large, or a pair that has succeeded or may still.
+  ///   be too large, a pair that has succeeded or may still, or one that would wait in vain for what it is
+  ///   ordered after.
   package func create(
     _ order: HandoffOrder,
     again: Bool = false
@@ -21,7 +23,12 @@ extension Ledger {
         return (existing, false)
       }
       let assets = try transaction.presentAssets(order.localIdentifiers)
-      return (try transaction.insert(prepared, assets: assets), true)
+      if let rule = transaction.rule(of: order.destination.text) {
+        _ = try transaction.orderChecks.waits(order, rule)
+      }
+      let row = try transaction.insert(prepared, assets: assets)
+      try transaction.settleDependencies()
+      return (try transaction.row(row.handoffID), true)
     }
     return (try Handoff(row), isNew)
   }

@@ -83,6 +83,7 @@ extension LedgerTransaction {
     // When it was needed last is not known any more; an old one must not be deleted for that.
     try recordUse(of: row)
     if let acceptance = asset.acceptance { try accept(acceptance, asset: row) }
+    for rendition in asset.renditions { try put(rendition, of: row) }
   }
 }
 

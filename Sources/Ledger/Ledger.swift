@@ -1,4 +1,4 @@
-import HandoffCore
+package import HandoffCore
 package import HandoffLog
 package import HandoffProtocol
 import LinuxSystem
@@ -17,15 +17,18 @@ package final class Ledger: LedgerReading {
   let keys: LedgerKeys
   let vitals: LedgerVitals
   private let headFile: HeadFile
+  let handingOrder: OrderRules
 
   init(
     queue: TransactionQueue<LedgerTransaction>,
     readings: Readings,
     keys: LedgerKeys,
     vitals: LedgerVitals,
-    headFile: HeadFile
+    headFile: HeadFile,
+    handingOrder: OrderRules
   ) {
     self.vitals = vitals
+    self.handingOrder = handingOrder
     self.queue = queue
     self.readings = readings
     self.keys = keys
@@ -44,6 +47,8 @@ package final class Ledger: LedgerReading {
   ///     not.
   ///   - onCommit: told, on the ledger's own thread, of the destinations whose handoffs a commit
   ///     made or moved; must not block.
+  ///   - onEndByOrder: told, on the ledger's own thread, of handoffs that a commit has ended because of
+  ///     what they were ordered after; must not block.
   ///   - notices: who is told of what needs a person, and who delivers.
   ///   - logLimit: how many bytes the write-ahead log may have; nil for the usual 64 MiB.
   ///   - lockPatience: how long a call waits for another program that holds the ledger's lock.
@@ -55,6 +60,7 @@ package final class Ledger: LedgerReading {
     now: @escaping @Sendable () -> Timestamp,
     bootClock: BootClock? = nil,
     onCommit: @escaping @Sendable (Set<DestinationName>) -> Void = { _ in },
+    onEndByOrder: @escaping @Sendable ([Handoff.ID]) -> Void = { _ in },
     notices: NoticeRouting = .none,
     logLimit: Int64? = nil,
     lockPatience: Duration = .seconds(20)
@@ -65,6 +71,7 @@ package final class Ledger: LedgerReading {
       let opened = try OpenedLedger(files, lockPatience: lockPatience)
       let (keys, headFile) = (opened.keys, opened.headFile)
       let keeper = LogKeeper(files, limit: logLimit ?? LogKeeper.limit, logger: logger)
+      let order = OrderRules()
       let transaction = try LedgerTransaction(
         opened.connection,
         keys: keys,
@@ -76,7 +83,9 @@ package final class Ledger: LedgerReading {
           keeper.committed()
           if !$0.isEmpty { onCommit($0) }
         },
-        routing: notices
+        onEndByOrder: onEndByOrder,
+        routing: notices,
+        handingOrder: order
       )
       let queue = TransactionQueue(
         "ledger",
@@ -90,7 +99,8 @@ package final class Ledger: LedgerReading {
         readings: Readings(reader, on: thread, files: files, keys: keys),
         keys: keys,
         vitals: LedgerVitals(keeper: keeper, now: now),
-        headFile: headFile
+        headFile: headFile,
+        handingOrder: order
       )
     }
     // From here on the clock is followed: time that passes before the first write is nobody's.
@@ -116,7 +126,9 @@ package final class Ledger: LedgerReading {
     do {
       let value = try await queue.run { transaction in
         try transaction.prepare()
-        return try work(transaction)
+        let value = try work(transaction)
+        try transaction.settleDependencies()
+        return value
       }
       vitals.succeeded()
       return value

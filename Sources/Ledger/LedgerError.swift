@@ -40,6 +40,8 @@ package enum LedgerError: Error, Hashable, Sendable, CustomStringConvertible {
   case alreadySucceeded(Handoff.ID, HandoffStatus)
   /// The order names no asset, or one twice, or its request would be too large.
   case malformedOrder(DestinationName, detail: String)
+  /// What the handoff is ordered after has not succeeded, and nothing is open that may.
+  case dependency(ResultError)
   case unknownNotice(Notice.ID)
   /// A person decides only about a notice that was given up; this one has another state.
   case noticeNotFailed(Notice.ID, Notice.State)
@@ -83,6 +85,8 @@ package enum LedgerError: Error, Hashable, Sendable, CustomStringConvertible {
       "\(id) of this asset is \(status.rawValue); it is handed off once more only if so asked"
     case .malformedOrder(let destination, let detail):
       "\(ErrorCode.malformedRequest): \(destination): \(detail)"
+    case .dependency(let error):
+      error.description + (error.remedy.map { "; \($0)" } ?? "")
     case .unknownNotice(let id): "\(id): no such notice"
     case .noticeNotFailed(let id, let state):
       "\(id) is \(state.rawValue); only a failed notice is decided about"

@@ -108,7 +108,7 @@ private struct AssetRow {
     )
   }
 
-  /// The asset with its sightings.
+  /// The asset with its sightings and renditions.
   func asset(in connection: Connection) throws -> Asset {
     var asset = value
     asset.sources = try connection.rows(AssetQueries.sightings, [.integer(id)]) { row in
@@ -124,6 +124,9 @@ private struct AssetRow {
         ),
         seenAt: Timestamp(milliseconds: try row.integer(7))
       )
+    }
+    asset.renditions = try connection.rows(RenditionQueries.ofAsset, [.integer(id)]) { row in
+      try Rendition(row)
     }
     return asset
   }

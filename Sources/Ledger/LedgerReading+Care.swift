@@ -92,7 +92,8 @@ extension LedgerReading {
     }
   }
 
-  /// The statuses of those contents that are assets.
+  /// The statuses of those contents that are assets; `present` for one that a living asset has as a
+  /// rendition, whatever it is besides.
   package func statuses(
     of digests: [ContentDigest]
   ) async throws -> [ContentDigest: Asset.Status] {
@@ -102,6 +103,12 @@ extension LedgerReading {
         let values = [Value.text(LocalIdentifier(digest).text), .blob(digest.bytes)]
         let status = try connection.first(Queries.status, values) { row in try row.text(0) }
         if let status { found[digest] = Asset.Status(rawValue: status) }
+        if status == nil || found[digest] == .deleted,
+          try connection.first(RenditionQueries.living, [.blob(digest.bytes)], { _ in true })
+            == true
+        {
+          found[digest] = .present
+        }
       }
       return found
     }

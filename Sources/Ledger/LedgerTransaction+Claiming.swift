@@ -25,6 +25,7 @@ extension LedgerTransaction {
       let before = wanted
       let rows = try dueRows(destination.text, now, limit: before)
       for var row in rows {
+        guard try mayBeClaimed(&row) else { continue }
         guard try isApproved(row) else {
           try awaitApproval(&row)
           continue

@@ -9,6 +9,8 @@ extension LedgerTransaction {
     if let known {
       if known.status == Asset.Status.deleted.rawValue {
         try setStatus(.present, of: known.row, kind: "revived")
+        // Their objects are gone, or nobody's.
+        try forgetRenditions(of: known.row)
       } else if known.status != Asset.Status.present.rawValue {
         try setStatus(.present, of: known.row)
       }

@@ -67,6 +67,7 @@ extension LedgerTransaction {
       )
     )
     touch(row.destination)
+    if row.status.isFinal { noteEnd(of: row) }
     try tell(of: row, from: before)
   }
 

@@ -40,8 +40,13 @@ extension LedgerTransaction {
     let (id, digest) = try mintToken(random: prepared.random)
     var row = HandoffRow(prepared, id: id, tokenDigest: digest, now: now)
     let needsApproval = rules[row.destination]?.needsApproval == true
-    // What waits for something else than a moment is looked at when it is claimed.
-    if needsApproval, row.dueAt != nil { row.wait(.init(.approval), now: now) }
+    // What it is ordered after counts first: it waits until this piece of work has made all of that.
+    if rule(of: row.destination) != nil {
+      row.wait(.init(.after), now: now)
+    } else if needsApproval, row.dueAt != nil {
+      // What waits for something else than a moment is looked at when it is claimed.
+      row.wait(.init(.approval), now: now)
+    }
     try connection.run(
       Self.insertHandoff,
       [
@@ -73,6 +78,7 @@ extension LedgerTransaction {
     )
     touch(row.destination)
     if needsApproval { try tellOfApprovals(row.destination) }
+    noteCreation(of: row)
     return row
   }
 

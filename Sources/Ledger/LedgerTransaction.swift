@@ -15,7 +15,12 @@ final class LedgerTransaction {
   private let headFile: HeadFile
   private let logger: Logger
   private let onCommit: @Sendable (Set<DestinationName>) -> Void
+  private let onEndByOrder: @Sendable ([Handoff.ID]) -> Void
   let routing: NoticeRouting
+  /// What destinations wait for.
+  let handingOrder: OrderRules
+  /// What this piece of work has done that others may wait for.
+  var dependencies = Dependencies()
 
   /// What an undone piece of work gives back.
   private struct Counters {
@@ -23,6 +28,8 @@ final class LedgerTransaction {
     var lastHandoff: Int64 = 0
     var clockOffset: Int64?
     var rules: [String: DestinationRules] = [:]
+    /// What was ended because of what it was ordered after.
+    var endedByOrder: [Handoff.ID] = []
   }
   private var counters = Counters()
   private var saved = Counters()
@@ -41,8 +48,12 @@ final class LedgerTransaction {
     now: @escaping @Sendable () -> Timestamp,
     bootClock: BootClock?,
     onCommit: @escaping @Sendable (Set<DestinationName>) -> Void,
-    routing: NoticeRouting
+    onEndByOrder: @escaping @Sendable ([Handoff.ID]) -> Void,
+    routing: NoticeRouting,
+    handingOrder: OrderRules
   ) throws {
+    self.onEndByOrder = onEndByOrder
+    self.handingOrder = handingOrder
     self.connection = connection
     self.headFile = headFile
     self.logger = logger
@@ -75,11 +86,13 @@ final class LedgerTransaction {
   /// To be called first by each piece of work.
   func prepare() throws {
     if mustReload { try reload() }
+    dependencies = Dependencies()
     try followClock()
   }
 
   private func reload() throws {
     counters.clockOffset = nil
+    counters.endedByOrder = []
     counters.head =
       try connection.first(Self.readHead) { row in
         ChainHead(sequence: try row.integer(0), code: try row.blob(1))
@@ -94,6 +107,12 @@ final class LedgerTransaction {
   /// The destination's handoffs have changed: its dispatcher is told after the commit.
   func touch(_ destination: String) {
     touched.insert(destination)
+  }
+
+  /// A handoff was ended because of what it was ordered after: who looks after ends is told after the
+  /// commit.
+  func noteEndedByOrder(_ id: Handoff.ID) {
+    counters.endedByOrder.append(id)
   }
 
   /// There is a notice for a callback id: who delivers is told after the commit.
@@ -159,9 +178,15 @@ extension LedgerTransaction {
         writtenHead = counters.head
       }
     }
+    // Also where it is about none of them: who keeps the log counts commits.
     let destinations = Set(touched.compactMap { DestinationName($0) })
     touched = []
     onCommit(destinations)
+    if !counters.endedByOrder.isEmpty {
+      onEndByOrder(counters.endedByOrder)
+      counters.endedByOrder = []
+      saved.endedByOrder = []
+    }
     if !rung.isEmpty {
       defer { rung = [] }
       routing.onCommit(rung)

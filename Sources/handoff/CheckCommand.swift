@@ -12,10 +12,6 @@ extension Command {
     options: [Option("print", nil, "the effective values, without secrets")]
   ) { arguments in
     let configuration = try ConfigurationFile.loadStrictly(arguments)
-    if !configuration.unsupportedProblems.isEmpty {
-      let problems = configuration.unsupportedProblems.map(\.description)
-      throw CommandFailure(.usage, problems.joined(separator: "\n"))
-    }
     let secrets = Secrets(of: configuration, environment: ProcessEnvironment.values)
     if !secrets.problems.isEmpty {
       throw CommandFailure(.usage, secrets.problems.map(\.description).joined(separator: "\n"))

@@ -28,7 +28,7 @@ enum Program {
   private static func exitCode(_ error: ServiceError) -> ExitCode {
     switch error.code {
     case .alreadyRunning, .libraryInUse: .unavailable
-    case .unsupported, .noSecret: .usage
+    case .noSecret: .usage
     case .ledgerLost, .ledgerOld: .failed
     }
   }

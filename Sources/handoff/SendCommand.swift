@@ -33,7 +33,12 @@ extension Command {
     ]
   ) { arguments in
     let configuration = try ConfigurationFile.load(arguments)
-    let destinations = arguments.texts("to")
+    let given = arguments.texts("to")
+    // What another one waits for is made first.
+    let names = given.compactMap { DestinationName($0) }
+    let destinations =
+      names.count == given.count
+      ? HandingOrder(configuration.destinations).sorted(names).map(\.text) : given
     guard !arguments.operands.isEmpty, !destinations.isEmpty else {
       throw CommandFailure(.usage, "handoff send: which assets, and --to which destination?")
     }
@@ -48,8 +53,12 @@ extension Command {
     }
     let groups = arguments.has("each") ? identifiers.map { [$0] } : [identifiers]
     let isBulk = groups.count > mostAtOnce
-    let documents = try destinations.flatMap { destination in
+    var documents = try destinations.flatMap { destination in
       try groups.map { try sendParameters($0, destination, isBulk: isBulk, arguments) }
+    }
+    if arguments.has("dry-run") {
+      // Nothing is made, so each has to be told of the others.
+      for index in documents.indices { documents[index].planned = names }
     }
     if arguments.has("dry-run") { return try await dryRun(documents, arguments, configuration) }
     var sent: [HandoffReport] = []

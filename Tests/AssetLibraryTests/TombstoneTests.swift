@@ -38,6 +38,33 @@ struct TombstoneTests {
     }
   }
 
+  @Test("a tombstone names no renditions, and keeps an object that another asset needs")
+  func renditions() async throws {
+    try await withLibrary { fixture in
+      let resource = try await fixture.importFile(try fixture.export("a.mp4", [1, 2, 3]))
+      let proxy = try await fixture.importFile(try fixture.export("p.mp4", [4, 5]))
+      var asset = try asset(resource)
+      asset.renditions = [
+        Rendition(
+          name: try #require(RenditionName("proxy")),
+          digest: proxy.digest,
+          size: proxy.size,
+          fileExtension: "mp4",
+          facts: asset.facts,
+          registeredBy: try #require(DestinationName("preview")),
+          registeredAt: Timestamp(milliseconds: 2)
+        )
+      ]
+      try await fixture.library.writeRecord(asset)
+      #expect(try await fixture.library.record(of: resource.digest) == asset)
+      try await fixture.library.leaveTombstone(of: asset, keepingObject: true)
+      #expect(try await fixture.library.holds(resource.digest))
+      #expect(try await fixture.library.record(of: resource.digest)?.renditions.isEmpty == true)
+      for _ in 1...2 { try await fixture.library.removeObject(proxy.digest) }
+      #expect(try await !fixture.library.holds(proxy.digest))
+    }
+  }
+
   @Test("what a grant links to stays readable until the grant ends")
   func granted() async throws {
     try await withLibrary { fixture in

@@ -188,7 +188,16 @@ struct ConfigurationProblemTests {
     ),
     ("after = ['y']", "destination.x.after: there is no [destination.y]; did you mean x?"),
     ("after = ['x']", "destination.x.after: it waits for itself, through x"),
-    ("use = ''", "destination.x.use: an empty text; original, or a rendition's name"),
+    (
+      "use = ''",
+      "destination.x.use: \"\" is neither original nor a rendition's name: 1 to 32 of a-z, 0-9, _ and -, "
+        + "beginning with a letter"
+    ),
+    (
+      "use = '../proxy'",
+      "destination.x.use: \"../proxy\" is neither original nor a rendition's name: 1 to 32 of a-z, 0-9, "
+        + "_ and -, beginning with a letter"
+    ),
     (
       "folders = ['other']",
       "destination.x.folders: /etc/handoff/other is no drop folder of this configuration"
@@ -232,6 +241,38 @@ struct ConfigurationProblemTests {
     let text = "[destination.x]\ntransport = \"plugin\"\ncommand = [\"x\"]\n\(line)\n"
     #expect(problems(text).map(withoutPlace) == [sentence])
     #expect(problems(text).first?.hasPrefix("handoff.toml:4:") == true)
+  }
+
+  @Test("a folder that hands off to who waits, and not to whom that waits for, is told where")
+  func routes() {
+    let text = """
+      [[drop_folder]]
+      path = "exports"
+      handoff = ["social"]
+      [[drop_folder]]
+      path = "boxed"
+      handoff = ["archive"]
+      sync_publish_to = ["social"]
+      [[drop_folder]]
+      path = "apart"
+      handoff = ["social"]
+      sync_publish_to = ["archive"]
+      [destination.archive]
+      transport = "exec"
+      command = ["x"]
+      [destination.social]
+      transport = "exec"
+      command = ["x"]
+      after = ["archive"]
+      """
+    let told =
+      "social waits for archive (after), to which this folder hands nothing off; name archive too"
+    #expect(
+      problems(text) == [
+        "handoff.toml:3:12: drop_folder[0].handoff: \(told)",
+        "handoff.toml:10:12: drop_folder[2].handoff: \(told)",
+      ]
+    )
   }
 
   @Test("destinations that wait for each other are told")

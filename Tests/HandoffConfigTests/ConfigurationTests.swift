@@ -166,7 +166,7 @@ struct ConfigurationTests {
     #expect(second.concurrency == 7)
     #expect(second.quota == Quota(count: 5, duration: .seconds(86_400)))
     #expect(second.after == [try name("first")])
-    #expect(second.rendition == "proxy")
+    #expect(second.rendition?.text == "proxy")
     #expect(second.approval)
     #expect(second.folders == ["/etc/handoff/exports", "import"])
     #expect(second.containment == .none)
@@ -259,6 +259,11 @@ struct ConfigurationTests {
       [destination.one]
       transport = "exec"
       command = ["true"]
+      [destination.two]
+      transport = "exec"
+      command = ["true"]
+      after = ["one"]
+      use = "proxy"
       [callback.two]
       exec = ["notify-send", "{title}"]
       [callback.three]

@@ -75,7 +75,6 @@ struct WriterTests {
     let configuration = try decode(
       folder + "prefer = [\"mp4\", \"mov\"]\nprefer_wait = \"2m\"\npackage = true\n"
     )
-    #expect(configuration.unsupportedProblems.isEmpty)
     #expect(configuration.dropFolders[0].prefer == ["mp4", "mov"])
     #expect(configuration.dropFolders[0].preferWait == .seconds(120))
     #expect(configuration.dropFolders[0].package)

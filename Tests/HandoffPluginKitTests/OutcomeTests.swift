@@ -94,6 +94,35 @@ struct OutcomeTests {
     #expect(ended.failure?.localIdentifier == identifier(1))
   }
 
+  @Test("a rendition is registered for its asset under the request's token, in any bytes")
+  func renditions() async throws {
+    let work = try TemporaryFolder()
+    let path = BytePath(Array("/work/caf".utf8) + [0xE9] + Array(".mp4".utf8))
+    let script = Script { handoff, context in
+      let name = known(RenditionName("proxy"))
+      do {
+        try await context.register(name, path, of: handoff.localIdentifiers[0])
+        return Receipt(["registered": .bool(true)])
+      } catch is RegisteringUnsupported {
+        return Receipt(["registered": .bool(false)])
+      }
+    }
+    try await withSession(Plain.self, in: work) { broker in
+      try await broker.discover(script.settings())
+      _ = try await broker.submit(handoff())
+      #expect(try await broker.nextResult().outcome.output?["registered"] == .bool(true))
+      let told = try #require(broker.renditions.first)
+      #expect(told.name.text == "proxy")
+      #expect(told.localIdentifier == identifier(1))
+      #expect(told.state.matches(handoff().request.state))
+      #expect(told.pathBytes.flatMap { BytePath(base64: $0) } == path)
+      // A broker of an earlier release says that it does not know the message.
+      broker.takeNoRenditions()
+      _ = try await broker.submit(handoff("h2"))
+      #expect(try await broker.nextResult().outcome.output?["registered"] == .bool(false))
+    }
+  }
+
   @Test("progress is told, in bounds and not too often")
   func progress() async throws {
     let work = try TemporaryFolder()

@@ -155,6 +155,7 @@ func identity(_ number: Int, changed: Int64 = 7) -> FileIdentity {
 extension DestinationName {
   static let archive = named("archive")
   static let social = named("social")
+  static let third = named("third")
 
   private static func named(_ text: String) -> DestinationName {
     guard let name = DestinationName(text) else { preconditionFailure("\(text) is no name") }

@@ -68,8 +68,16 @@ struct ErrorCodeTable {
     "auth": [.said],
     "callback_unknown": [.unmade],
     "count_out_of_range": [.checks, .kitRequest, .validation],
-    // The broker gives it once handoffs depend on others (issue 5); till then a receiver may say it.
-    "dependency_failed": [.said],
+    "dependency_failed": [
+      Reach(
+        file: "LedgerTests/DependencyTests.swift",
+        title: "What waits ends as dependency_failed when what it waits for does not succeed"
+      ),
+      Reach(
+        file: "IntegrationTests/RenditionTests.swift",
+        title: "what would wait in vain is refused at once, and what waited in vain has its reason"
+      ),
+    ],
     "destination_unavailable": [
       Reach(
         file: "DestinationsTests/ExecReceiverTests.swift",
@@ -101,6 +109,12 @@ struct ErrorCodeTable {
       )
     ],
     "network": [.said],
+    "no_space": [
+      Reach(
+        file: "IntegrationTests/RegisteringTests.swift",
+        title: "what a receiver may not register is refused with the reason, and nothing is kept"
+      )
+    ],
     "not_configured": [.said],
     "quota": [.said],
     "receiver_crashed": [.exec],

@@ -16,6 +16,7 @@ extension Schema {
       approval INTEGER NOT NULL CHECK (approval = 0 OR approval = 1),
       quota_count INTEGER CHECK (quota_count > 0),
       quota_ms INTEGER CHECK (quota_ms > 0),
+      rendition TEXT,
       CHECK ((quota_count IS NULL) = (quota_ms IS NULL))
     ) STRICT, WITHOUT ROWID;
 
