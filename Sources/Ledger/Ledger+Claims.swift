@@ -79,10 +79,19 @@ extension Ledger {
 
   /// Gives back what was claimed when the broker ended, and returns what receivers may hold:
   /// submitted and accepted handoffs and those that wait for a person, to be reconciled.
+  ///
+  /// Where the former broker crashed, that is put down to what it had in flight; what is given up for it
+  /// is not returned.
   package func recoverAtStart() async throws -> [ClaimedHandoff] {
     let rows = try await write { transaction in
+      if let start = try transaction.beginLife() { try transaction.blameBroker(forLifeFrom: start) }
       for var row in try transaction.leasedRows() { try transaction.giveBack(&row) }
-      return try transaction.inFlightRows()
+      return try transaction.inFlightRows().filter { row in
+        guard transaction.isBeyondAsking(row.id) else { return true }
+        var row = row
+        try transaction.giveUpAsking(&row)
+        return false
+      }
     }
     return try claimed(rows)
   }
@@ -109,11 +118,13 @@ extension LedgerTransaction {
       Self.due,
       [.text(destination.text), .integer(now), .integer(Int64(limit))]
     ) { row in try HandoffRow(row) }
-    for index in rows.indices {
+    var claimed: [HandoffRow] = []
+    for index in rows.indices where try mayClaim(&rows[index]) {
       try claim(&rows[index], now, leaseID: lease.id, until: lease.until)
+      claimed.append(rows[index])
     }
-    if !rows.isEmpty { touch(destination.text) }
-    return rows
+    if !claimed.isEmpty { touch(destination.text) }
+    return claimed
   }
 
   private func claim(
@@ -141,7 +152,10 @@ extension LedgerTransaction {
   /// Ends a claim that nobody holds any more; nothing was sent under it.
   func giveBack(_ row: inout HandoffRow) throws {
     let now = self.now
-    try move(&row, .release, kind: "recovered") { row in row.comeBackUnsent(nil, now: now) }
+    let wait = suspectWait(row.id)
+    try move(&row, .release, kind: "recovered") { row in
+      row.comeBackUnsent(wait, now: now)
+    }
   }
 
   private static let due = SQL(

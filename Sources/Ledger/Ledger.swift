@@ -39,6 +39,7 @@ package final class Ledger: LedgerReading {
   ///   - now: the time that is recorded; called on the ledger's own thread.
   ///   - bootClock: tells when the wall clock is set, so that deadlines move with it; without it they do
   ///     not.
+  ///   - crashLimit: after so many crashes with it in flight a handoff is given up; 0 for never.
   ///   - onCommit: told, on the ledger's own thread, of the destinations whose handoffs a commit
   ///     made or moved; must not block.
   ///   - notices: who is told of what needs a person, and who delivers.
@@ -49,6 +50,7 @@ package final class Ledger: LedgerReading {
     logger: Logger,
     now: @escaping @Sendable () -> Timestamp,
     bootClock: BootClock? = nil,
+    crashLimit: Int = 3,
     onCommit: @escaping @Sendable (Set<DestinationName>) -> Void = { _ in },
     notices: NoticeRouting = .none
   ) async throws -> Ledger {
@@ -64,6 +66,7 @@ package final class Ledger: LedgerReading {
         logger: logger,
         now: now,
         bootClock: bootClock,
+        crashLimit: crashLimit,
         onCommit: onCommit,
         routing: notices
       )
@@ -89,6 +92,13 @@ package final class Ledger: LedgerReading {
   /// Waits for the work that was handed in, then closes; later calls throw.
   package func close() async throws {
     try await readings.queue.close()
+    do {
+      try await queue.run { try $0.endLife() }
+    } catch {
+      // What the ledger refuses now it has said before; its files are closed all the same.
+      try await queue.close()
+      throw error
+    }
     try await queue.close()
     try headFile.sync()
   }

@@ -61,6 +61,7 @@ extension LedgerTransaction {
         detail: detail
       )
     )
+    try followSuspect(row, event)
     touch(row.destination)
     try tell(of: row, from: before)
   }

@@ -9,9 +9,12 @@ import SQLite
 final class LedgerTransaction {
   let connection: Connection
   private var chain: EventChain
+  let keys: LedgerKeys
   private var mint: TokenMint
   private let clock: @Sendable () -> Timestamp
   let bootClock: BootClock?
+  /// After so many crashes with it in flight a handoff is given up; 0 for never.
+  let crashLimit: Int
   private let headFile: HeadFile
   private let logger: Logger
   private let onCommit: @Sendable (Set<DestinationName>) -> Void
@@ -22,11 +25,14 @@ final class LedgerTransaction {
     var head = ChainHead.start
     var lastHandoff: Int64 = 0
     var clockOffset: Int64?
+    var suspects: [Int64: Suspect] = [:]
   }
   private var counters = Counters()
   private var saved = Counters()
   private var writtenHead = ChainHead.start
   private var mustReload = true
+  /// A broker's life was begun, so its end is to be written down.
+  var isAlive = false
   private var touched: Set<String> = []
   private var rung: Set<CallbackID> = []
 
@@ -37,16 +43,19 @@ final class LedgerTransaction {
     logger: Logger,
     now: @escaping @Sendable () -> Timestamp,
     bootClock: BootClock?,
+    crashLimit: Int,
     onCommit: @escaping @Sendable (Set<DestinationName>) -> Void,
     routing: NoticeRouting
   ) throws {
     self.connection = connection
+    self.keys = keys
     self.headFile = headFile
     self.logger = logger
     self.onCommit = onCommit
     self.routing = routing
     clock = now
     self.bootClock = bootClock
+    self.crashLimit = crashLimit
     chain = try EventChain(keys)
     mint = try TokenMint(keys)
   }
@@ -63,6 +72,12 @@ final class LedgerTransaction {
     set { counters.clockOffset = newValue }
   }
 
+  /// What was in flight when something crashed; almost always nothing.
+  var suspects: [Int64: Suspect] {
+    get { counters.suspects }
+    set { counters.suspects = newValue }
+  }
+
   /// To be called first by each piece of work.
   func prepare() throws {
     if mustReload { try reload() }
@@ -77,6 +92,7 @@ final class LedgerTransaction {
       } ?? .start
     counters.lastHandoff =
       try connection.first(Self.readLastHandoff) { row in try row.integer(0) } ?? 0
+    counters.suspects = try readSuspects()
     saved = counters
     mustReload = false
   }

@@ -1,7 +1,7 @@
 /// The ledger's schema, as numbered steps.
 enum Schema {
   /// In order; the file's `user_version` counts those that were applied.
-  static let migrations = [v001, v002, v003, v004, v005, v006, v007, v008, v009]
+  static let migrations = [v001, v002, v003, v004, v005, v006, v007, v008, v009, v013]
 
   /// Marks a database as a ledger: `HOff`.
   static let applicationID: Int32 = 0x484F_6666
