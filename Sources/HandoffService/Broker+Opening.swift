@@ -42,11 +42,13 @@ extension Broker {
     try await requireLedger(of: configuration.library.path, in: state, logger)
     let dispatch = DispatchSignals(configuration.destinations.map(\.name))
     let notices = NoticeSignals(configuration.callbacks.keys)
+    let boot = try SystemClock.boot()
     let ledger = try await Ledger.open(
       directory: state.path,
       logger: logger,
       now: SystemClock.now,
-      bootClock: try SystemClock.boot(),
+      bootClock: boot,
+      crashLimit: configuration.broker.crashLimit,
       onCommit: { dispatch.signal($0) },
       notices: NoticeRouting(alert: configuration.broker.alert) { notices.signal($0) }
     )
@@ -85,6 +87,13 @@ extension Broker {
       hold: HandoffHold(
         rebuilt: try await ledger.note(.rebuilt),
         isLifted: try await ledger.note(.resumed) != nil
+      ),
+      suspects: try ImportSuspects(
+        state.imports,
+        boot: boot.boot,
+        limit: configuration.broker.crashLimit,
+        files: BlockingThread("imports"),
+        logger: logger
       ),
       desk: CheckDesk(
         library: library,

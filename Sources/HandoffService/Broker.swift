@@ -111,6 +111,7 @@ package struct Broker: Sendable {
       group.addTask { await stages.troubles.run { await watcher.report(for: $0) } }
       group.addTask { await stages.verification.run() }
       group.addTask { await stages.check.run() }
+      group.addTask { await stages.pruning.run() }
       for stage in stages.exec { group.addTask { await stage.run() } }
       for stage in stages.http { group.addTask { await stage.run() } }
       for stage in stages.plugins { group.addTask { await stage.run() } }

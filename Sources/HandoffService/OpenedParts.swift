@@ -31,6 +31,7 @@ struct OpenedParts: Sendable {
   let firstSeen: [BytePath: Timestamp]
   let receipts: ReceiptStage
   let hold: HandoffHold
+  let suspects: ImportSuspects
   let desk: CheckDesk
   let address: APIAddress
   let urgent = UrgentReadings()
@@ -95,6 +96,7 @@ struct OpenedParts: Sendable {
           logger: logger
         ),
         address: address,
+        suspects: suspects,
         containment: host.support.description,
         now: SystemClock.now
       ),
@@ -134,7 +136,9 @@ struct OpenedParts: Sendable {
       surroundings: DropFolderWatcher.Surroundings(
         probe: { [probe] file, size in await probe.verdict(for: file, size: size) },
         known: { path, identity in try await intake.known(path, identity) },
-        importer: { export in await intake.take(export) },
+        importer: { [suspects] export in
+          await suspects.guarding(export.path, export.identity) { await intake.take(export) }
+        },
         outdone: { path, identity in try await intake.outdone(path, identity) },
         packager: { arrival in await packages.record(arrival) },
         observer: { change in
@@ -264,6 +268,13 @@ struct OpenedParts: Sendable {
       troubles: troubles,
       verification: verification,
       check: desk,
+      pruning: PruningStage(
+        ledger: ledger,
+        age: configuration.broker.history,
+        stop: stop,
+        now: SystemClock.now,
+        logger: logger
+      ),
       api: apiStage(),
       exec: exec,
       plugins: plugins,

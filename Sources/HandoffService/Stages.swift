@@ -8,6 +8,7 @@ struct Stages: Sendable {
   let troubles: TroubleStage
   let verification: VerificationStage
   let check: CheckDesk
+  let pruning: PruningStage
   let api: APIStage
   let exec: [ExecStage]
   let plugins: [PluginStage]

@@ -19,6 +19,9 @@ package struct StateFolder: Sendable {
   /// A private directory through which the inotify thread is woken.
   package var watchControl: BytePath { path.appending("watch") }
 
+  /// A note for each import that is under way, which outlives a crash of the broker.
+  package var imports: BytePath { path.appending("imports") }
+
   /// Where a rebuild makes the new ledger.
   package var rebuilding: BytePath { path.appending("ledger-rebuild") }
 

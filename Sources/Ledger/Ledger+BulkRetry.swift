@@ -3,7 +3,7 @@ package import HandoffProtocol
 import SQLite
 
 /// What became of one failed handoff when all were to be tried again.
-package struct BulkRetry: Hashable, Sendable {
+package struct BulkRetry: Sendable {
   package let handoff: Handoff
   /// Why it is not tried again; nil where it is.
   package let leftOut: String?

@@ -65,7 +65,8 @@ extension LedgerTransaction {
         kind: "created",
         handoff: id,
         destination: row.destination,
-        to: row.status.rawValue
+        to: row.status.rawValue,
+        detail: row.waitingReason
       )
     )
     touch(row.destination)
