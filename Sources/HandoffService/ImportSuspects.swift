@@ -123,11 +123,11 @@ final class ImportSuspects: Sendable {
   private func step(_ name: BytePath, _ path: BytePath, _ identity: FileIdentity) -> Step {
     state.withLock { state in
       // A file that has changed is another one.
-      guard var suspect = state.suspects[name], suspect.size == identity.size,
+      guard limit > 0, var suspect = state.suspects[name], suspect.size == identity.size,
         suspect.modified == identity.modified
       else { return .take(crashes: 0) }
       let times = "the broker crashed \(suspect.crashes) times while it imported this"
-      if limit > 0, suspect.crashes >= limit {
+      if suspect.crashes >= limit {
         let reason = "given up: \(times); `handoff retry \(path.displayText)` has it tried again"
         return .answer(.failed(reason: reason, state: .refused, mayPass: false))
       }
