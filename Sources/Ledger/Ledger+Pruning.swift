@@ -62,10 +62,11 @@ extension LedgerTransaction {
     ) { row in (id: try row.integer(0), isOld: try row.flag(1)) }
     var ids: [Int64] = []
     var last: Int64?
+    var isNeeded: [Int64: Bool] = [:]
     for row in looked {
       if ids.count == limit { break }
       last = row.id
-      if row.isOld, try mayGo(row.id) { ids.append(row.id) }
+      if row.isOld, try mayGo(row.id, &isNeeded) { ids.append(row.id) }
     }
     let isEnd = looked.count < Self.window && last == looked.last?.id
     let next = isEnd ? nil : last.map { Handoff.ID(row: $0) }
@@ -93,9 +94,22 @@ extension LedgerTransaction {
     return PruningStep(handoffs: ids.count, events: sequences.count, next: next)
   }
 
-  private func mayGo(_ id: Int64) throws -> Bool {
+  /// Whether nothing asks for it any more; each asset is looked at once.
+  private func mayGo(_ id: Int64, _ isNeeded: inout [Int64: Bool]) throws -> Bool {
     guard suspects[id]?.isGivenUp != true else { return false }
-    return try connection.first(PruningQueries.reasonToStay, [.integer(id)]) { _ in true } == nil
+    let assets = try connection.rows(PruningQueries.assets, [.integer(id)]) { row in
+      try row.integer(0)
+    }
+    for asset in assets {
+      let known = try isNeeded[asset] ?? self.isNeeded(asset)
+      isNeeded[asset] = known
+      if known { return false }
+    }
+    return true
+  }
+
+  private func isNeeded(_ asset: Int64) throws -> Bool {
+    try connection.first(PruningQueries.reasonToStay, [.integer(asset)]) { _ in true } ?? false
   }
 
   /// Events of the broker as a whole, in the same part of the chain and as old.
@@ -172,14 +186,13 @@ private enum PruningQueries {
     FROM handoffs WHERE id > ?1 ORDER BY id LIMIT ?3
     """
   )
-  /// Its asset has something open: what holds the other, or the original, asks for this one.
+  static let assets = SQL("SELECT asset FROM handoff_assets WHERE handoff = ?1")
+  /// Something of the asset is open: what holds that one, or the original, asks for the others.
   static let reasonToStay = SQL(
     """
-    SELECT 1 FROM handoff_assets AS mine JOIN handoff_assets AS theirs ON theirs.asset = mine.asset
-      JOIN handoffs AS other ON other.id = theirs.handoff
-    WHERE mine.handoff = ?1 AND other.finished_at IS NULL
-    UNION ALL SELECT 1 FROM handoff_assets AS mine JOIN sightings AS s ON s.asset = mine.asset
-    WHERE mine.handoff = ?1 AND s.original_waits = 1
+    SELECT 1 FROM handoff_assets AS ha JOIN handoffs AS h ON h.id = ha.handoff
+    WHERE ha.asset = ?1 AND h.finished_at IS NULL
+    UNION ALL SELECT 1 FROM sightings WHERE asset = ?1 AND original_waits = 1
     LIMIT 1
     """
   )

@@ -37,8 +37,13 @@ enum LedgerBenchmark {
   }
 
   /// Makes handoffs of one asset that succeed.
-  static func fill(_ ledger: Ledger, lives: Int, atOnce: Int = 64) async throws {
-    let asset = try await importOne(ledger)
+  static func fill(
+    _ ledger: Ledger,
+    lives: Int,
+    atOnce: Int = 64,
+    number: UInt64 = 1
+  ) async throws {
+    let asset = try await importOne(ledger, number)
     guard let destination = DestinationName("bench") else { return }
     var order = HandoffOrder(
       destination: destination,
@@ -78,8 +83,11 @@ enum LedgerBenchmark {
     }
   }
 
-  private static func importOne(_ ledger: Ledger) async throws -> LocalIdentifier {
-    guard let digest = ContentDigest(try SHA256.digest(of: [1])) else {
+  private static func importOne(
+    _ ledger: Ledger,
+    _ number: UInt64
+  ) async throws -> LocalIdentifier {
+    guard let digest = ContentDigest(try SHA256.digest(of: Array("\(number)".utf8))) else {
       throw ProtocolError(.assetMissing, "no digest")
     }
     let facts = MediaFacts(
@@ -92,11 +100,11 @@ enum LedgerBenchmark {
       audioTracks: 1
     )
     let asset = Asset(digest: digest, size: 1, facts: facts, importedAt: present())
-    let identity = FileIdentity(device: 1, inode: 1, size: 1, modified: 1, changed: 1)
+    let identity = FileIdentity(device: 1, inode: number, size: 1, modified: 1, changed: 1)
     return try await ledger.recordImport(
       asset: asset,
       sighting: Sighting(
-        path: "/exports/a.mp4",
+        path: BytePath("/exports/\(number).mp4"),
         folder: "/exports",
         identity: identity,
         seenAt: present()

@@ -12,7 +12,11 @@ enum PruneBenchmark {
       logger: .silent,
       now: LedgerBenchmark.present
     )
-    try await LedgerBenchmark.fill(ledger, lives: count)
+    // Some of each asset, as in life.
+    let share = 500
+    for number in 0..<UInt64(max(1, count / share)) {
+      try await LedgerBenchmark.fill(ledger, lives: share, number: number)
+    }
     let clock = ContinuousClock()
     var cursor: Handoff.ID?
     var longest = Duration.zero
