@@ -23,6 +23,11 @@ extension BrokerSettings {
     }
     group = reader.optionalText("group")
     alert = reader.callbackID("alert")
+    if let text = reader.text("history") {
+      history =
+        text == "keep" ? nil : reader.duration("history", in: .seconds(1)...Quantities.longest)
+    }
+    reader.read("crash_limit", into: &crashLimit, in: 0...1000)
     reader.finish()
   }
 }

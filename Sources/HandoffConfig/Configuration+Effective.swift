@@ -34,6 +34,8 @@ extension BrokerSettings {
     writer.line("allowed_hosts", texts: allowedHosts)
     writer.line("group", text: group)
     writer.line("alert", text: alert?.text)
+    writer.line("history", text: history.map(Quantities.text) ?? "keep")
+    writer.line("crash_limit", crashLimit)
   }
 }
 

@@ -16,6 +16,8 @@ package enum SampleConfiguration {
     allowed_hosts = []                 # names accepted in the Host header besides the local ones
     group = ""                         # Unix group that may use the socket
     alert = ""                         # callback id told of what only `handoff status` would show
+    history = "400d"                   # or "keep": how long ended handoffs and their events are kept
+    crash_limit = 3                    # crashes with it in hand, and it is given up; 0 for never
 
     [library]
     path = "library"                   # every imported video is kept here, once

@@ -12,6 +12,8 @@ package enum ControlMethod: String, Sendable, CaseIterable {
   case wait
   case cancel
   case retry
+  /// Tries all failed handoffs again that have certainly done nothing.
+  case retryFailed = "retry_failed"
   /// Judges a file again; with the parameters and the answer of `why`.
   case retryFile = "retry_file"
   case adopt

@@ -2,7 +2,7 @@ package import HandoffProtocol
 
 /// One step in the life of an asset or handoff, as `handoff history --json` shows it.
 package struct EventReport: Codable, Sendable {
-  /// Counts the ledger's events from 1.
+  /// Counts the ledger's events from 1; 0 for what is told beside them, as notices are.
   package var sequence: Int64
   package var at: Timestamp
   /// What happened: `imported`, `superseded`, `asset_deleted`, `created`, `submitted` and so on.
@@ -15,6 +15,8 @@ package struct EventReport: Codable, Sendable {
   @OrNull package var attempt: Int?
   /// For people.
   @OrNull package var detail: String?
+  /// What else the event tells, by names: of an import its path, bytes, digest and how they were taken.
+  package var facts: JSONValue?
 
   package init(sequence: Int64, at: Timestamp, event: String) {
     self.sequence = sequence
@@ -33,5 +35,6 @@ package struct EventReport: Codable, Sendable {
     case to
     case attempt
     case detail
+    case facts
   }
 }

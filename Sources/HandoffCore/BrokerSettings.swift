@@ -35,6 +35,10 @@ package struct BrokerSettings: Hashable, Sendable {
   package var group: String?
   /// Told of what only a status command would show.
   package var alert: CallbackID?
+  /// How long ended handoffs are kept with their results and events; nil for ever.
+  package var history: Duration? = .seconds(400 * 86_400)
+  /// After so many crashes with it in hand a handoff or export is given up; 0 for never.
+  package var crashLimit = 3
 
   package init(state: BytePath) {
     self.state = state

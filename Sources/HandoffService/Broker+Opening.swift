@@ -45,11 +45,13 @@ extension Broker {
     let dispatch = DispatchSignals(configuration.destinations.map(\.name))
     let notices = NoticeSignals(configuration.callbacks.keys)
     let endedByOrder = EndedByOrder()
+    let boot = try SystemClock.boot()
     let ledger = try await Ledger.open(
       directory: state.path,
       logger: logger,
       now: SystemClock.now,
-      bootClock: try SystemClock.boot(),
+      bootClock: boot,
+      crashLimit: configuration.broker.crashLimit,
       onCommit: { dispatch.signal($0) },
       onEndByOrder: { endedByOrder.add($0) },
       notices: NoticeRouting(alertNow: { settings.now.configuration.broker.alert }) {
@@ -90,6 +92,13 @@ extension Broker {
       hold: HandoffHold(
         rebuilt: try await ledger.note(.rebuilt),
         isLifted: try await ledger.note(.resumed) != nil
+      ),
+      suspects: try ImportSuspects(
+        state.imports,
+        boot: boot.boot,
+        limit: configuration.broker.crashLimit,
+        files: BlockingThread("imports"),
+        logger: logger
       ),
       desk: CheckDesk(
         library: library,

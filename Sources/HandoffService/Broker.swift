@@ -130,6 +130,7 @@ package struct Broker: Sendable {
       group.addTask { await stages.check.run() }
       group.addTask { await stages.running.run() }
       group.addTask { await reloader.run() }
+      group.addTask { await stages.pruning.run() }
       group.addTask {
         guard await watcher.started() else { return }
         logger.info("Ready")

@@ -12,6 +12,7 @@ extension ControlQuestions {
   ///   path, if anything was.
   func judgeAgain(_ parameters: WhyParameters) async throws -> WhyReport {
     for path in folderPaths.places(of: parameters.path) {
+      await suspects.forget(path)
       switch try await watcher.judgeAgain(path) {
       case .outside: continue
       case .begun(let report):

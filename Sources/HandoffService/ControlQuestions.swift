@@ -25,6 +25,7 @@ struct ControlQuestions: Sendable {
   let originals: OriginalStage
   let care: CareQuestions
   let address: APIAddress
+  let suspects: ImportSuspects
   /// How this machine can contain receivers, for people.
   let containment: String
   let now: @Sendable () -> Timestamp
@@ -61,6 +62,10 @@ struct ControlQuestions: Sendable {
       try WireCoder.value(try await wait(WireCoder.document(WaitParameters.self, from: parameters)))
     case .cancel: try await decide(parameters, cancel, ledger.dismiss)
     case .retry: try await decide(parameters, retry, ledger.retry)
+    case .retryFailed:
+      try WireCoder.value(
+        try await retryFailed(WireCoder.document(RetryFailedParameters.self, from: parameters))
+      )
     case .retryFile:
       try WireCoder.value(
         try await judgeAgain(WireCoder.document(WhyParameters.self, from: parameters))
@@ -140,6 +145,7 @@ struct ControlQuestions: Sendable {
       needsPerson += try await ledger.handoffs(status: status, limit: 100)
     }
     needsPerson += try await ledger.unadoptedSuccesses(limit: 100)
+    needsPerson += try await ledger.givenUp(limit: 100)
     needsPerson += try await waitingForUnknownDestinations(waiting)
     needsPerson += try await ledger.waitingForApproval(limit: 100).filter {
       configuration.destination($0.destination) != nil

@@ -161,7 +161,8 @@ struct ImportStage: Sendable {
         orders: verdict == .handedOff ? [] : orders,
         sidecar: sidecar.map { ConsumedSidecar(path: $0.path, identity: $0.identity) },
         onSupersede: export.folder.onSupersede,
-        isDoubtful: verdict == .held
+        isDoubtful: verdict == .held,
+        story: story(of: resource, export)
       )
       return (asset, record)
     }
@@ -188,6 +189,19 @@ struct ImportStage: Sendable {
     if !isMember { await originals.imported(asset, from: sighting, in: export.folder) }
     if sidecar != nil { receipts.mark(record.localIdentifier) }
     return record.localIdentifier
+  }
+
+  /// What the import's event tells.
+  private func story(of resource: ImportedResource, _ export: SettledExport) -> ImportStory {
+    ImportStory(
+      settled: now(),
+      evidence: export.evidence,
+      path: export.path,
+      size: resource.size,
+      digest: resource.digest,
+      method: resource.method.rawValue,
+      original: export.folder.original.rawValue
+    )
   }
 
   /// Nothing is lost by a failure: the export stays where it is, and the attempt is made again.

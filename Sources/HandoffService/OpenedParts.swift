@@ -30,6 +30,7 @@ struct OpenedParts: Sendable {
   let logger: Logger
   let receipts: ReceiptStage
   let hold: HandoffHold
+  let suspects: ImportSuspects
   let desk: CheckDesk
   let address: APIAddress
   let endedByOrder: EndedByOrder
@@ -108,6 +109,7 @@ struct OpenedParts: Sendable {
           logger: logger
         ),
         address: address,
+        suspects: suspects,
         containment: host.support.description,
         now: SystemClock.now
       ),
@@ -146,7 +148,9 @@ struct OpenedParts: Sendable {
       surroundings: DropFolderWatcher.Surroundings(
         probe: { [probe] file, size in await probe.verdict(for: file, size: size) },
         known: { path, identity in try await intake.known(path, identity) },
-        importer: { export in await intake.take(export) },
+        importer: { [suspects] export in
+          await suspects.guarding(export.path, export.identity) { await intake.take(export) }
+        },
         outdone: { path, identity in try await intake.outdone(path, identity) },
         packager: { arrival in await packages.record(arrival) },
         observer: { change in
@@ -266,6 +270,13 @@ struct OpenedParts: Sendable {
       notices: NoticeStage(settings: settings, ledger: ledger, stop: stop, logger: logger),
       troubles: troubles,
       check: desk,
+      pruning: PruningStage(
+        ledger: ledger,
+        age: configuration.broker.history,
+        stop: stop,
+        now: SystemClock.now,
+        logger: logger
+      ),
       api: apiStage(),
       running: stages
     )

@@ -159,7 +159,8 @@ struct OriginalStage: Sendable {
         return true
       }
       if isDone, folder.originalWaitsForHandoffs {
-        await remember(false, sighting.path, asset.localIdentifier)
+        let event = folder.original == .move ? "original_moved" : "original_removed"
+        await remember(false, sighting.path, asset.localIdentifier, event)
       }
     } catch {
       logger.warning(
@@ -190,9 +191,14 @@ struct OriginalStage: Sendable {
   }
 
   /// The flag guards against deletion by age, and tells what to list; the original's own state decides.
-  private func remember(_ waits: Bool, _ path: BytePath, _ identifier: LocalIdentifier) async {
+  private func remember(
+    _ waits: Bool,
+    _ path: BytePath,
+    _ identifier: LocalIdentifier,
+    _ event: String? = nil
+  ) async {
     do {
-      try await ledger.setOriginalWaits(waits, at: path, of: identifier)
+      try await ledger.setOriginalWaits(waits, at: path, of: identifier, event: event)
     } catch {
       logger.warning(
         "It could not be written down whether an original waits",

@@ -4,6 +4,7 @@ import HandoffCore
 import HandoffLog
 import HandoffProtocol
 import Ledger
+import LinuxSystem
 import Synchronization
 
 /// Keeps one plugin running: starts it, starts it again when it has ended, and rests where that is
@@ -30,13 +31,16 @@ struct PluginStage: Sendable {
         continue
       }
       let start = ContinuousClock.now
-      let failure = await runOnce()
+      let began = parts.now()
+      let exit = ExitReason()
+      let failure = await runOnce(exit)
       let reason = failure.remedy.map { "\(failure.message); \($0)" } ?? failure.message
       guard !stop.isDraining, !Task.isCancelled else { return }
       logger.warning(
         "A plugin ended",
         [.destination: parts.settings.name.text, .reason: reason]
       )
+      if exit.isCrash { await recordCrash(since: began) }
       let lifetime = start.duration(to: .now)
       switch restarts.ended(lifetime: lifetime, jitter: Double.random(in: 0...1)) {
       case .restart(let wait) where failure.code == .versionIncompatible,
@@ -90,9 +94,8 @@ struct PluginStage: Sendable {
   }
 
   /// One life of the plugin; returns why it ended.
-  private func runOnce() async -> ResultError {
+  private func runOnce(_ exit: ExitReason) async -> ResultError {
     let session = PluginSession(parts, slots: health.inFlight)
-    let exit = ExitReason()
     var callbacks = session.callbacks
     callbacks.onExit = exit.note
     let process = PluginProcess(launch: launch, callbacks: callbacks)
@@ -123,6 +126,21 @@ struct PluginStage: Sendable {
     }
   }
 
+  /// What it had in hand comes back later and later, and is given up in the end.
+  private func recordCrash(since start: Timestamp) async {
+    do {
+      let name = parts.settings.name
+      for handoff in try await parts.ledger.recordReceiverCrash(name, since: start) {
+        await parts.results.follow(handoff)
+      }
+    } catch {
+      logger.error(
+        "A plugin's crash was put down to nothing",
+        [.destination: parts.settings.name.text, .error: "\(error)"]
+      )
+    }
+  }
+
   private static func ended(_ reason: String) -> ResultError {
     ResultError(.destinationUnavailable, reason, effect: .none, retry: .later)
   }
@@ -135,6 +153,14 @@ private final class ExitReason: Sendable {
   @Sendable
   func note(_ end: PluginEnd) async {
     self.end.withLock { $0 = end }
+  }
+
+  /// It did not end as it was asked to, nor by itself in good order.
+  var isCrash: Bool {
+    end.withLock { end in
+      guard let end else { return false }
+      return end.problem != nil || end.status != .exited(0)
+    }
   }
 
   var text: String {

@@ -7,6 +7,7 @@ struct Stages: Sendable {
   let notices: NoticeStage
   let troubles: TroubleStage
   let check: CheckDesk
+  let pruning: PruningStage
   let api: APIStage
   /// Those of destinations and callbacks, and the verification: a reload ends and starts them.
   let running: RunningStages

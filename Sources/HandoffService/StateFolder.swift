@@ -21,6 +21,8 @@ package struct StateFolder: Sendable {
 
   /// What the broker has loaded last; see ``LoadedConfiguration``.
   package var loadedConfiguration: BytePath { path.appending("loaded.json") }
+  /// A note for each import that is under way, which outlives a crash of the broker.
+  package var imports: BytePath { path.appending("imports") }
 
   /// Where a rebuild makes the new ledger.
   package var rebuilding: BytePath { path.appending("ledger-rebuild") }

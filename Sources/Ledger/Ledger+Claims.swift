@@ -89,10 +89,19 @@ extension Ledger {
 
   /// Gives back what was claimed when the broker ended, and returns what receivers may hold:
   /// submitted and accepted handoffs and those that wait for a person, to be reconciled.
+  ///
+  /// Where the former broker crashed, that is put down to what it had in flight; what is given up for it
+  /// is not returned.
   package func recoverAtStart() async throws -> [ClaimedHandoff] {
     let rows = try await write { transaction in
+      if let start = try transaction.beginLife() { try transaction.blameBroker(forLifeFrom: start) }
       for var row in try transaction.leasedRows() { try transaction.giveBack(&row) }
-      return try transaction.inFlightRows()
+      return try transaction.inFlightRows().filter { row in
+        guard transaction.isBeyondAsking(row.id) else { return true }
+        var row = row
+        try transaction.giveUpAsking(&row)
+        return false
+      }
     }
     return try claimed(rows)
   }
@@ -134,7 +143,10 @@ extension LedgerTransaction {
   /// Ends a claim that nobody holds any more; nothing was sent under it.
   func giveBack(_ row: inout HandoffRow) throws {
     let now = self.now
-    try move(&row, .release, kind: "recovered") { row in row.comeBackUnsent(nil, now: now) }
+    let wait = suspectWait(row.id)
+    try move(&row, .release, kind: "recovered") { row in
+      row.comeBackUnsent(wait, now: now)
+    }
   }
 
   private static let leased = SQL(

@@ -56,6 +56,7 @@ extension LedgerTransaction {
   func isOrdered(_ asset: Int64, _ destination: DestinationName) throws -> Bool {
     if try hasAutomaticHandoff(asset, destination) { return true }
     return try orderChecks.standing([asset], destination) != nil
+      || orderChecks.pastStanding([asset], destination) != nil
   }
 
   fileprivate func release(_ held: HandoffOrder) throws -> Handoff.ID? {

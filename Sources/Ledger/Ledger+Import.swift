@@ -52,8 +52,10 @@ extension Ledger {
     orders: [HandoffOrder],
     sidecar: ConsumedSidecar? = nil,
     onSupersede policy: DropFolderSettings.OnSupersede = .hold,
-    isDoubtful: Bool = false
+    isDoubtful: Bool = false,
+    story: ImportStory? = nil
   ) async throws -> ImportRecord {
+    let told = try story?.text(sidecar: sidecar)
     let prepared = try orders.map { try PreparedOrder($0) }
     return try await write { transaction in
       let known = try transaction.assetKey(asset.localIdentifier)
@@ -61,7 +63,7 @@ extension Ledger {
         throw LedgerError.identifierCollision(asset.localIdentifier)
       }
       let revived = known?.status == Asset.Status.deleted.rawValue
-      let row = try transaction.place(asset, known)
+      let row = try transaction.place(asset, known, story: told)
       if let acceptance = asset.acceptance { try transaction.accept(acceptance, asset: row) }
       let isSeenAgain = try transaction.hasLatest(sighting, asset: row)
       let older = try transaction.see(sighting, asset: row)

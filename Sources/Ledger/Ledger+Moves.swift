@@ -77,13 +77,14 @@ extension Ledger {
     return try Handoff(row)
   }
 
-  /// Expires what is past its moment, gives back claims that ran out, and returns what has expired.
+  /// Expires what is past its moment, gives up what came back from one crash too many, gives back claims
+  /// that ran out, and returns what has ended.
   ///
   /// Only so much at a time that others need not wait for it: more is left while it returns any.
   package func expireDue() async throws -> [Handoff] {
     let rows = try await write { transaction in
       for var row in try transaction.staleLeases() { try transaction.giveBack(&row) }
-      var expired: [HandoffRow] = []
+      var expired = try transaction.giveUpSuspects()
       for var row in try transaction.overdueRows() {
         try transaction.expire(&row)
         expired.append(row)
@@ -140,24 +141,7 @@ extension Ledger {
         try transaction.letGo(row)
         return try transaction.row(id)
       }
-      let now = transaction.now
-      let waits = try transaction.mustWaitAgain(row)
-      switch row.status {
-      case .outcomeUnknown, .needsUser: row.leaveInDoubt()
-      default: row.leaveBehind(row.error?.effect)
-      }
-      try transaction.forgetRestored(row.id)
-      try transaction.move(&row, .retry) { row in
-        row.finishedAt = nil
-        row.result = nil
-        row.consumedAt = nil
-        row.ceilingAt = nil
-        row.failures = 0
-        row.firstAttemptAt = nil
-        row.isSuperseded = false
-        row.cancelRequestedAt = nil
-        row.wait(waits ? .init(.after) : nil, now: now)
-      }
+      try transaction.tryAgain(&row)
       return row
     }
     return try Handoff(row)
@@ -165,12 +149,35 @@ extension Ledger {
 }
 
 extension LedgerTransaction {
+  /// Makes a handoff that a person wants tried again due at once.
+  func tryAgain(_ row: inout HandoffRow) throws {
+    let now = self.now
+    let waits = try mustWaitAgain(row)
+    switch row.status {
+    case .outcomeUnknown, .needsUser: row.leaveInDoubt()
+    default: row.leaveBehind(row.error?.effect)
+    }
+    try forgetRestored(row.id)
+    try move(&row, .retry) { row in
+      row.finishedAt = nil
+      row.result = nil
+      row.consumedAt = nil
+      row.ceilingAt = nil
+      row.failures = 0
+      row.firstAttemptAt = nil
+      row.isSuperseded = false
+      row.cancelRequestedAt = nil
+      row.wait(waits ? .init(.after) : nil, now: now)
+    }
+  }
+
   fileprivate func apply(
     _ standing: HandoffKnowledge.Standing,
     _ need: String?,
     to row: inout HandoffRow
   ) throws {
     let now = self.now
+    let wait = suspectWait(row.id)
     switch standing {
     case .notReceived where row.cancelRequestedAt != nil:
       // Nothing happened there, and a person does not want it any more.
@@ -181,7 +188,7 @@ extension LedgerTransaction {
         // No attempt has reached it, so what was feared of one did not happen.
         row.earlierEffect = nil
         row.error?.effect = Effect.none.rawValue
-        row.comeBack(nil, now: now)
+        row.comeBack(wait, now: now)
         row.ceilingAt = nil
       }
     case .working:

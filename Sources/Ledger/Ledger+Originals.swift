@@ -14,15 +14,27 @@ extension Ledger {
   /// Remembers that an original waits for its handoffs, or that nothing is to be done with it any more.
   ///
   /// An asset with one that waits is not deleted by its age.
+  ///
+  /// - Parameters:
+  ///   - waits: whether it does now.
+  ///   - path: the original.
+  ///   - identifier: whose original it is.
+  ///   - event: what is recorded where this is new; nil for nothing.
+  /// - Throws: where the ledger cannot be written.
   package func setOriginalWaits(
     _ waits: Bool,
     at path: BytePath,
-    of identifier: LocalIdentifier
+    of identifier: LocalIdentifier,
+    event: String? = nil
   ) async throws {
     try await write { transaction in
-      _ = try transaction.connection.run(
+      let changed = try transaction.connection.run(
         OriginalQueries.update,
         [.flag(waits), .blob(path.bytes), .text(identifier.text)]
+      )
+      guard changed > 0, let event, let asset = try transaction.assetKey(identifier) else { return }
+      try transaction.record(
+        Event(at: transaction.now, kind: event, asset: asset.row, detail: path.lossyText)
       )
     }
   }

@@ -45,6 +45,7 @@ package final class Ledger: LedgerReading {
   ///   - now: the time that is recorded; called on the ledger's own thread.
   ///   - bootClock: tells when the wall clock is set, so that deadlines move with it; without it they do
   ///     not.
+  ///   - crashLimit: after so many crashes with it in flight a handoff is given up; 0 for never.
   ///   - onCommit: told, on the ledger's own thread, of the destinations whose handoffs a commit
   ///     made or moved; must not block.
   ///   - onEndByOrder: told, on the ledger's own thread, of handoffs that a commit has ended because of
@@ -59,6 +60,7 @@ package final class Ledger: LedgerReading {
     logger: Logger,
     now: @escaping @Sendable () -> Timestamp,
     bootClock: BootClock? = nil,
+    crashLimit: Int = 3,
     onCommit: @escaping @Sendable (Set<DestinationName>) -> Void = { _ in },
     onEndByOrder: @escaping @Sendable ([Handoff.ID]) -> Void = { _ in },
     notices: NoticeRouting = .none,
@@ -79,6 +81,7 @@ package final class Ledger: LedgerReading {
         logger: logger,
         now: now,
         bootClock: bootClock,
+        crashLimit: crashLimit,
         onCommit: {
           keeper.committed()
           if !$0.isEmpty { onCommit($0) }
@@ -111,6 +114,14 @@ package final class Ledger: LedgerReading {
   /// Waits for the work that was handed in, then closes; later calls throw.
   package func close() async throws {
     try await readings.queue.close()
+    do {
+      try await queue.run { try $0.endLife() }
+    } catch {
+      // What the ledger refuses now it has said before; its files are closed all the same.
+      try await vitals.keeper.close()
+      try await queue.close()
+      throw error
+    }
     try await vitals.keeper.close()
     try await queue.close()
     try headFile.sync()

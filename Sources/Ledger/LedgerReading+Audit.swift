@@ -13,65 +13,104 @@ package enum ChainVerdict: Hashable, Sendable {
   case keyUnavailable
 }
 
+/// What an audit has found out.
+package struct LedgerAudit: Hashable, Sendable {
+  /// Events that are there.
+  package internal(set) var events: Int64 = 0
+  /// The number of the last event.
+  package internal(set) var lastSequence: Int64 = 0
+  package internal(set) var prunedRanges: Int64 = 0
+  package internal(set) var prunedEvents: Int64 = 0
+  package internal(set) var handoffs: Int64 = 0
+  package internal(set) var assets: Int64 = 0
+  /// At most a thousand; the others are counted.
+  package internal(set) var findings: [AuditFinding] = []
+  package internal(set) var findingCount = 0
+}
+
+/// How far an audit is.
+package struct AuditProgress: Hashable, Sendable {
+  /// Events, handoffs and assets that were looked at.
+  package let done: Int64
+  package let total: Int64
+}
+
 extension LedgerReading {
   /// Computes the chain of events anew and compares.
   package func verifyChain() async throws -> ChainVerdict {
-    let readings = self.readings
-    guard let keys = readings.keys else { return .keyUnavailable }
-    return try await readings.queue.read { connection in
-      // Read before the events: what is committed meanwhile only makes the chain longer.
-      let known = try HeadFile.read(readings.files.head) ?? .start
-      return try ChainAudit.verdict(connection, keys, known: known)
+    guard let chain = try await auditChain({ _ in }) else { return .keyUnavailable }
+    return chain.verdict
+  }
+
+  /// Verifies the chain of events, and that the tables say what it says.
+  ///
+  /// It reads in short pages, while a broker runs or not; what is written meanwhile may be looked at or
+  /// not.
+  ///
+  /// - Parameter progress: told after each page; must not block.
+  /// - Returns: what was found; nil where the key cannot be read, so that nothing can be proven.
+  /// - Throws: where the ledger cannot be read.
+  package func audit(
+    _ progress: @Sendable (AuditProgress) -> Void = { _ in }
+  ) async throws -> LedgerAudit? {
+    let total = try await readings.queue.read { connection in
+      try connection.first(AuditQueries.total) { row in try row.integer(0) } ?? 0
+    }
+    var done: Int64 = 0
+    guard
+      let chain = try await auditChain({ events in
+        progress(AuditProgress(done: events, total: total))
+      })
+    else { return nil }
+    done = chain.events
+    var tables = TableAudit(findings: chain.findings)
+    while true {
+      let next = tables
+      let (page, isMore) = try await readings.queue.read { connection in
+        var page = next
+        let isMore = try page.readPage(connection)
+        return (page, isMore)
+      }
+      tables = page
+      progress(AuditProgress(done: done + tables.handoffs + tables.assets, total: total))
+      if !isMore { break }
+    }
+    return LedgerAudit(
+      events: chain.events,
+      lastSequence: chain.sequence,
+      prunedRanges: chain.prunedRanges,
+      prunedEvents: chain.prunedEvents,
+      handoffs: tables.handoffs,
+      assets: tables.assets,
+      findings: tables.findings.all,
+      findingCount: tables.findings.count
+    )
+  }
+
+  private func auditChain(_ progress: (Int64) -> Void) async throws -> ChainAudit? {
+    guard let keys = readings.keys else { return nil }
+    // Read before the events: what is committed meanwhile only makes the chain longer.
+    let known = try HeadFile.read(readings.files.head) ?? .start
+    var audit = ChainAudit(known: known)
+    while true {
+      let next = audit
+      let (page, isMore) = try await readings.queue.read { connection in
+        var page = next
+        let isMore = try page.readPage(connection, keys)
+        return (page, isMore)
+      }
+      audit = page
+      progress(audit.events)
+      if !isMore { return audit }
     }
   }
 }
 
-enum ChainAudit {
-  static func verdict(
-    _ connection: Connection,
-    _ keys: LedgerKeys,
-    known: ChainHead
-  ) throws -> ChainVerdict {
-    var chain = try EventChain(keys)
-    let start = try ChainStart.read(connection)
-    if let start, try !ChainStart.isConfirmed(start, connection) {
-      return .broken(sequence: start.sequence + 1)
-    }
-    var head = start ?? .start
-    var isKnownHeadSeen = known == .start || known == head
-    var broken: Int64?
-    try connection.forEach(all, [.integer(head.sequence)]) { row in
-      if broken != nil { return }
-      head = try chain.head(after: head, appending: try event(row))
-      if try head.sequence != row.integer(0) || head.code != row.blob(10) { broken = head.sequence }
-      if head == known { isKnownHeadSeen = true }
-    }
-    if let broken { return .broken(sequence: broken) }
-    if head.sequence < known.sequence {
-      return .cut(found: head.sequence, expected: known.sequence)
-    }
-    return isKnownHeadSeen
-      ? .intact(events: head.sequence) : .broken(sequence: known.sequence)
-  }
-
-  private static func event(_ row: borrowing Row) throws -> Event {
-    Event(
-      at: try row.integer(1),
-      kind: try row.text(2),
-      handoff: try row.optionalInteger(3),
-      asset: try row.optionalInteger(4),
-      destination: try row.optionalText(5),
-      from: try row.optionalText(6),
-      to: try row.optionalText(7),
-      attempt: try row.optionalInteger(8),
-      detail: try row.optionalText(9)
-    )
-  }
-
-  private static let all = SQL(
+private enum AuditQueries {
+  static let total = SQL(
     """
-    SELECT seq, at, event, handoff, asset, destination, from_status, to_status, attempt, detail, mac
-    FROM events WHERE seq > ?1 ORDER BY seq
+    SELECT (SELECT count(*) FROM events) + (SELECT count(*) FROM handoffs)
+      + (SELECT count(*) FROM assets)
     """
   )
 }

@@ -143,6 +143,7 @@ private enum HandoffQueries {
     SELECT \(HandoffRow.columns) FROM handoffs WHERE destination = ?1
       AND status IN ('submitted', 'accepted', 'needs_user', 'outcome_unknown')
       AND finished_at IS NULL AND status <> 'pending'
+      AND id NOT IN (SELECT handoff FROM suspects WHERE given_up_at IS NOT NULL)
     ORDER BY id
     """
   )

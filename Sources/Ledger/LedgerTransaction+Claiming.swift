@@ -30,6 +30,7 @@ extension LedgerTransaction {
           try awaitApproval(&row)
           continue
         }
+        guard try isItsTurn(&row) else { continue }
         try claim(&row, now, leaseID: lease.id, until: lease.until)
         claimed.append(row)
         wanted -= 1

@@ -5,14 +5,27 @@ import SQLite
 
 extension LedgerTransaction {
   /// The row of an asset, made unless it is known, present from now on.
-  func place(_ asset: Asset, _ known: OrderChecks.AssetKey?) throws -> Int64 {
+  ///
+  /// - Parameters:
+  ///   - asset: as its record has it.
+  ///   - known: what the ledger has of it; nil for a new one.
+  ///   - story: how it came, as JSON; goes with the event.
+  /// - Returns: its row.
+  /// - Throws: ``SQLiteError``.
+  func place(
+    _ asset: Asset,
+    _ known: OrderChecks.AssetKey?,
+    story: String?
+  ) throws -> Int64 {
     if let known {
       if known.status == Asset.Status.deleted.rawValue {
-        try setStatus(.present, of: known.row, kind: "revived")
+        try setStatus(.present, of: known.row, kind: "revived", detail: story)
         // Their objects are gone, or nobody's.
         try forgetRenditions(of: known.row)
       } else if known.status != Asset.Status.present.rawValue {
-        try setStatus(.present, of: known.row)
+        try setStatus(.present, of: known.row, detail: story)
+      } else if let story {
+        try record(Event(at: now, kind: "seen_again", asset: known.row, detail: story))
       }
       try recordUse(of: known.row)
       return known.row
@@ -29,7 +42,7 @@ extension LedgerTransaction {
       ]
     )
     let row = connection.lastInsertedRow
-    try record(Event(at: now, kind: "imported", asset: row))
+    try record(Event(at: now, kind: "imported", asset: row, detail: story))
     return row
   }
 
@@ -127,6 +140,7 @@ extension LedgerTransaction {
       let destination = prepared.order.destination
       if try hasAutomaticHandoff(first, destination) { return nil }
       if try orderChecks.standing(assets, destination) != nil { return nil }
+      if try orderChecks.pastStanding(assets, destination) != nil { return nil }
       if try wasDeleted(first) { return nil }
     }
     return try insert(prepared, assets: assets).handoffID

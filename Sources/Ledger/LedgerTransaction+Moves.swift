@@ -66,6 +66,7 @@ extension LedgerTransaction {
         detail: detail
       )
     )
+    try followSuspect(row, event)
     touch(row.destination)
     if row.status.isFinal { noteEnd(of: row) }
     try tell(of: row, from: before)

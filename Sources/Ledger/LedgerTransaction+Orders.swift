@@ -73,7 +73,8 @@ extension LedgerTransaction {
         kind: "created",
         handoff: id,
         destination: row.destination,
-        to: row.status.rawValue
+        to: row.status.rawValue,
+        detail: row.waitingReason
       )
     )
     touch(row.destination)
@@ -85,7 +86,10 @@ extension LedgerTransaction {
   private static let findAutomatic = SQL(
     """
     SELECT 1 FROM handoff_assets AS ha JOIN handoffs AS h ON h.id = ha.handoff
-    WHERE ha.asset = ?1 AND h.destination = ?2 AND h.automatic_asset IS NOT NULL LIMIT 1
+    WHERE ha.asset = ?1 AND h.destination = ?2 AND h.automatic_asset IS NOT NULL
+    UNION ALL SELECT 1 FROM past_handoffs
+    WHERE asset = ?1 AND destination = ?2 AND was_automatic = 1
+    LIMIT 1
     """
   )
   private static let findDeletion = SQL(

@@ -93,7 +93,7 @@ extension LedgerTransaction {
     _ received: ReceivedResult
   ) throws {
     let now = self.now
-    try move(&row, event) { row in
+    try move(&row, event, detail: received.address) { row in
       row.earlierEffect = nil
       row.result = received.kind
       row.output = received.output

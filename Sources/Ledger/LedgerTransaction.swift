@@ -9,9 +9,12 @@ import SQLite
 final class LedgerTransaction {
   let connection: Connection
   private var chain: EventChain
+  let keys: LedgerKeys
   private var mint: TokenMint
   private let clock: @Sendable () -> Timestamp
   let bootClock: BootClock?
+  /// After so many crashes with it in flight a handoff is given up; 0 for never.
+  let crashLimit: Int
   private let headFile: HeadFile
   private let logger: Logger
   private let onCommit: @Sendable (Set<DestinationName>) -> Void
@@ -30,11 +33,14 @@ final class LedgerTransaction {
     var rules: [String: DestinationRules] = [:]
     /// What was ended because of what it was ordered after.
     var endedByOrder: [Handoff.ID] = []
+    var suspects: [Int64: Suspect] = [:]
   }
   private var counters = Counters()
   private var saved = Counters()
   private var writtenHead = ChainHead.start
   private var mustReload = true
+  /// A broker's life was begun, so its end is to be written down.
+  var isAlive = false
   private var touched: Set<String> = []
   private var rung: Set<CallbackID> = []
   /// How many new exports were claimed at each destination since back-fill had its last turn.
@@ -47,6 +53,7 @@ final class LedgerTransaction {
     logger: Logger,
     now: @escaping @Sendable () -> Timestamp,
     bootClock: BootClock?,
+    crashLimit: Int,
     onCommit: @escaping @Sendable (Set<DestinationName>) -> Void,
     onEndByOrder: @escaping @Sendable ([Handoff.ID]) -> Void,
     routing: NoticeRouting,
@@ -55,12 +62,14 @@ final class LedgerTransaction {
     self.onEndByOrder = onEndByOrder
     self.handingOrder = handingOrder
     self.connection = connection
+    self.keys = keys
     self.headFile = headFile
     self.logger = logger
     self.onCommit = onCommit
     self.routing = routing
     clock = now
     self.bootClock = bootClock
+    self.crashLimit = crashLimit
     chain = try EventChain(keys)
     mint = try TokenMint(keys)
   }
@@ -83,6 +92,12 @@ final class LedgerTransaction {
     set { counters.rules = newValue }
   }
 
+  /// What was in flight when something crashed; almost always nothing.
+  var suspects: [Int64: Suspect] {
+    get { counters.suspects }
+    set { counters.suspects = newValue }
+  }
+
   /// To be called first by each piece of work.
   func prepare() throws {
     if mustReload { try reload() }
@@ -100,6 +115,7 @@ final class LedgerTransaction {
     counters.lastHandoff =
       try connection.first(Self.readLastHandoff) { row in try row.integer(0) } ?? 0
     counters.rules = try DestinationRules.read(connection)
+    counters.suspects = try readSuspects()
     saved = counters
     mustReload = false
   }

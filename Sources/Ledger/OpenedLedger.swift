@@ -36,7 +36,7 @@ struct OpenedLedger {
     } catch let error as SQLiteError where error.isDamage {
       throw LedgerError.damaged(files.database, detail: error.message)
     }
-    try Self.check(known, against: connection, files)
+    try Self.check(known, against: connection, files, keys)
     headFile = try HeadFile(files.head)
     if known == nil {
       try headFile.write(try Self.lastEvent(connection) ?? .start)
@@ -59,7 +59,8 @@ struct OpenedLedger {
   static func check(
     _ known: ChainHead?,
     against connection: Connection,
-    _ files: LedgerFiles
+    _ files: LedgerFiles,
+    _ keys: LedgerKeys
   ) throws {
     guard let known else {
       // A crash between a new ledger and its first head file leaves one without events.
@@ -73,6 +74,12 @@ struct OpenedLedger {
     guard known.sequence > 0 else { return }
     let code = try connection.first(codeOfEvent, [.integer(known.sequence)]) { row in
       try row.blob(0)
+    }
+    // After a power cut the file may name an event that has been pruned since.
+    if code == nil, let range = try PrunedRange.covering(known.sequence, in: connection),
+      try range.isGenuine(keys), range.last != known.sequence || range.after == known.code
+    {
+      return
     }
     guard code == known.code else {
       throw LedgerError.damaged(

@@ -16,6 +16,9 @@ struct OrderChecks {
     if !again, let standing = try standing(assets, prepared.order.destination) {
       throw LedgerError.alreadySucceeded(standing.handoffID, standing.status)
     }
+    if !again, let past = try pastStanding(assets, prepared.order.destination) {
+      throw LedgerError.alreadySucceeded(past.id, past.status)
+    }
     return nil
   }
 

@@ -70,6 +70,9 @@ struct ReceivedResult: Sendable {
     return error.effect != .applied
   }
 
+  /// Where it was published, if the receiver said so.
+  var address: String? { members?["url"]?.text }
+
   /// What a success brought.
   var members: [String: JSONValue]? {
     guard case .success(let members) = outcome else { return nil }

@@ -18,8 +18,17 @@ extension Command {
     "retry",
     "ID|PATH",
     "try a handoff again that failed, is unknown or is held as superseded; judge a file again",
-    examples: ["handoff retry h12", "handoff retry exports/cut.mp4"]
+    options: [
+      Option("failed", nil, "all failed handoffs that have certainly done nothing"),
+      Option("destination", "D", "with --failed: only to this one"),
+      Option("dry-run", nil, "with --failed: only say what would be tried"),
+    ],
+    examples: [
+      "handoff retry h12", "handoff retry exports/cut.mp4",
+      "handoff retry --failed --destination social",
+    ]
   ) { arguments in
+    if arguments.has("failed") { return try await RetryFailedCommand.run(arguments) }
     guard let operand = arguments.operands.first else {
       throw CommandFailure(.usage, "handoff retry: which handoff or file?")
     }

@@ -29,15 +29,28 @@ extension Command {
       try Terminal.json(events)
     } else {
       Terminal.table(
-        ["TIME", "EVENT", "HANDOFF", "DESTINATION", "STATUS", "DETAIL"],
-        events.map { event in
+        ["TIME", "AFTER", "EVENT", "HANDOFF", "DESTINATION", "STATUS", "DETAIL"],
+        zip(events, [events[0]] + events).map { event, before in
           [
-            event.at.rfc3339, event.event, event.handoffID ?? "", event.destination?.text ?? "",
+            event.at.rfc3339, after(before.at, event.at), event.event, event.handoffID ?? "",
+            event.destination?.text ?? "",
             event.to ?? "", BytePath(event.detail ?? "").displayText,
           ]
         }
       )
     }
     return .done
+  }
+
+  /// How long after the event before: with the unit that tells most.
+  private static func after(_ before: Timestamp, _ at: Timestamp) -> String {
+    let milliseconds = at.milliseconds - before.milliseconds
+    switch milliseconds {
+    case 0: return ""
+    case ..<0: return "(clock set)"
+    case 1..<1_000: return "+\(milliseconds) ms"
+    case 1_000..<100_000: return "+\(milliseconds / 1_000).\(milliseconds % 1_000 / 100) s"
+    default: return "+" + ProgressBar.time(Double(milliseconds) / 1_000)
+    }
   }
 }

@@ -3,7 +3,7 @@ import LinuxSystem
 import Paths
 
 /// Prints figures of Handoff's parts: `handoff-bench ledger [AT_ONCE LIVES]`,
-/// `handoff-bench watch [DIRECTORIES]`.
+/// `handoff-bench watch [DIRECTORIES]`, `handoff-bench prune [HANDOFFS]`.
 @main
 struct Benchmarks {
   static func main() async throws {
@@ -21,8 +21,11 @@ struct Benchmarks {
       try await withFolder { folder in
         try await WatchBenchmark.run(count ?? WatchBenchmark.directories, in: folder)
       }
+    case "prune":
+      let count = arguments.dropFirst().first.flatMap { Int($0) }
+      try await withFolder { folder in try await PruneBenchmark.run(count ?? 100_000, in: folder) }
     case let other?:
-      print("no benchmark is named \(other); there are: ledger, watch")
+      print("no benchmark is named \(other); there are: ledger, watch, prune")
     }
   }
 }

@@ -23,16 +23,34 @@ enum LedgerBenchmark {
 
   private static func measure(_ folder: BytePath, atOnce: Int, lives: Int) async throws -> Double {
     let ledger = try await Ledger.open(directory: folder, logger: .silent, now: present)
-    let asset = try await importOne(ledger)
-    guard let destination = DestinationName("bench") else { return 0 }
+    let clock = ContinuousClock()
+    let start = clock.now
+    try await fill(ledger, lives: lives, atOnce: atOnce)
+    let seconds = (clock.now - start) / .seconds(1)
+    let counts = try await ledger.counts()
+    guard counts.handoffs == [.succeeded: lives] else {
+      print("ledger: not all have succeeded: \(counts.handoffs)")
+      return 0
+    }
+    try await ledger.close()
+    return Double(lives) / seconds
+  }
+
+  /// Makes handoffs of one asset that succeed.
+  static func fill(
+    _ ledger: Ledger,
+    lives: Int,
+    atOnce: Int = 64,
+    number: UInt64 = 1
+  ) async throws {
+    let asset = try await importOne(ledger, number)
+    guard let destination = DestinationName("bench") else { return }
     var order = HandoffOrder(
       destination: destination,
       localIdentifiers: [asset],
       isAutomatic: false
     )
     order.title = "An export"
-    let clock = ContinuousClock()
-    let start = clock.now
     try await withThrowingTaskGroup(of: Void.self) { group in
       for worker in 0..<atOnce {
         let share = lives / atOnce + (worker < lives % atOnce ? 1 : 0)
@@ -42,14 +60,6 @@ enum LedgerBenchmark {
       }
       try await group.waitForAll()
     }
-    let seconds = (clock.now - start) / .seconds(1)
-    let counts = try await ledger.counts()
-    guard counts.handoffs == [.succeeded: lives] else {
-      print("ledger: not all have succeeded: \(counts.handoffs)")
-      return 0
-    }
-    try await ledger.close()
-    return Double(lives) / seconds
   }
 
   private static func live(_ ledger: Ledger, _ order: HandoffOrder) async throws {
@@ -73,8 +83,11 @@ enum LedgerBenchmark {
     }
   }
 
-  private static func importOne(_ ledger: Ledger) async throws -> LocalIdentifier {
-    guard let digest = ContentDigest(try SHA256.digest(of: [1])) else {
+  private static func importOne(
+    _ ledger: Ledger,
+    _ number: UInt64
+  ) async throws -> LocalIdentifier {
+    guard let digest = ContentDigest(try SHA256.digest(of: Array("\(number)".utf8))) else {
       throw ProtocolError(.assetMissing, "no digest")
     }
     let facts = MediaFacts(
@@ -87,11 +100,11 @@ enum LedgerBenchmark {
       audioTracks: 1
     )
     let asset = Asset(digest: digest, size: 1, facts: facts, importedAt: present())
-    let identity = FileIdentity(device: 1, inode: 1, size: 1, modified: 1, changed: 1)
+    let identity = FileIdentity(device: 1, inode: number, size: 1, modified: 1, changed: 1)
     return try await ledger.recordImport(
       asset: asset,
       sighting: Sighting(
-        path: "/exports/a.mp4",
+        path: BytePath("/exports/\(number).mp4"),
         folder: "/exports",
         identity: identity,
         seenAt: present()
@@ -100,7 +113,7 @@ enum LedgerBenchmark {
     ).localIdentifier
   }
 
-  @Sendable private static func present() -> Timestamp {
+  @Sendable static func present() -> Timestamp {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)
     return Timestamp(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)

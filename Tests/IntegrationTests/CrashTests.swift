@@ -94,7 +94,9 @@ struct CrashTests {
     """
   }
 
+  // So many kills on purpose are no file's fault.
   private static let configuration = Scene.configuration(
+    broker: "crash_limit = 0",
     handoff: ["asked", "script"],
     destinations: """
       [destination.asked]

@@ -32,6 +32,7 @@ struct Scene {
 
   /// A configuration with one folder and some destinations.
   static func configuration(
+    broker: String = "",
     folder: String = "",
     handoff: [String] = [],
     destinations: String = ""
@@ -40,6 +41,7 @@ struct Scene {
     [broker]
     state = "state"
     listen = ""
+    \(broker)
 
     [library]
     path = "library"

@@ -32,7 +32,7 @@ struct ChainTests {
       (
         """
         INSERT INTO events (seq, at, event, mac) VALUES (0, 1, 'imported', zeroblob (32))
-        """, .broken(sequence: 1)
+        """, .broken(sequence: 0)
       ),
       (
         """

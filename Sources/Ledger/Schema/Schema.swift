@@ -2,7 +2,7 @@
 enum Schema {
   /// In order; the file's `user_version` counts those that were applied.
   static let migrations = [
-    v001, v002, v003, v004, v005, v006, v007, v008, v009, v010, v011, v012, v014,
+    v001, v002, v003, v004, v005, v006, v007, v008, v009, v010, v011, v012, v013, v014,
   ]
 
   /// Marks a database as a ledger: `HOff`.

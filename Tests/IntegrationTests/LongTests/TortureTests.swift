@@ -203,6 +203,7 @@ extension LongTests {
       [broker]
       state = "state"
       listen = ""
+      crash_limit = 0
 
       [library]
       path = "library"

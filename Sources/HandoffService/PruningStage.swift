@@ -1,0 +1,55 @@
+import HandoffCore
+import HandoffLog
+import HandoffProtocol
+import Ledger
+
+/// Drops what ended longer ago than the configuration keeps history, in short pieces.
+///
+/// Where it was stopped does not matter: each round begins at the beginning, and passes quickly over what
+/// stays.
+struct PruningStage: Sendable {
+  let ledger: Ledger
+  /// Nil to keep all.
+  let age: Duration?
+  let stop: StopState
+  let now: @Sendable () -> Timestamp
+  let logger: Logger
+
+  /// Between two rounds, unless history is kept for less than that.
+  private static let longestInterval: Duration = .seconds(3600)
+  /// Between two pieces, so that results do not wait for one after another.
+  private static let pause: Duration = .milliseconds(20)
+
+  /// Runs until the service drains.
+  func run() async {
+    guard let age else { return }
+    let drained = WakeSignal()
+    stop.wakeOnDrain(drained)
+    while !stop.isDraining, !Task.isCancelled {
+      do {
+        try await round(age, drained)
+      } catch {
+        logger.error("History is not pruned", [.error: "\(error)"])
+      }
+      await drained.wait(atMost: min(age, Self.longestInterval))
+    }
+  }
+
+  private func round(_ age: Duration, _ drained: WakeSignal) async throws {
+    let cutoff = now().advanced(by: .zero - age)
+    var cursor: Handoff.ID?
+    var dropped = 0
+    repeat {
+      let step = try await ledger.prune(endedBefore: cutoff, after: cursor)
+      cursor = step.next
+      dropped += step.handoffs
+      if cursor != nil { await drained.wait(atMost: Self.pause) }
+    } while cursor != nil && !stop.isDraining && !Task.isCancelled
+    if dropped > 0 {
+      logger.info(
+        "Pruned the history",
+        [.count: String(dropped), .detail: "before \(cutoff.rfc3339)"]
+      )
+    }
+  }
+}
