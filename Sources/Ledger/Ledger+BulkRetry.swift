@@ -40,7 +40,7 @@ extension Ledger {
       ) { row in try HandoffRow(row) }
       var reasons: [String?] = []
       for index in rows.indices {
-        let reason = transaction.reasonNotToRetry(rows[index], among: names)
+        let reason = try transaction.reasonNotToRetry(rows[index], among: names)
         reasons.append(reason)
         if reason == nil, !isDryRun { try transaction.tryAgain(&rows[index]) }
       }
@@ -53,7 +53,10 @@ extension Ledger {
 }
 
 extension LedgerTransaction {
-  fileprivate func reasonNotToRetry(_ row: HandoffRow, among names: Set<String>) -> String? {
+  fileprivate func reasonNotToRetry(
+    _ row: HandoffRow,
+    among names: Set<String>
+  ) throws -> String? {
     if row.status == .outcomeUnknown { return "nobody knows whether it happened" }
     if suspects[row.id]?.isGivenUp == true {
       return "it was given up after crashes; retry it by itself"
@@ -61,9 +64,17 @@ extension LedgerTransaction {
     if !names.contains(row.destination) { return "its destination is not configured any more" }
     if row.lateResults > 0 { return "a late result says that it may have happened" }
     switch row.error?.effect {
-    case Effect.none.rawValue?: return nil
+    case Effect.none.rawValue?: return try reasonToWaitInVain(row)
     case Effect.applied.rawValue?: return "it has left something at the destination"
     default: return "nobody knows what it has left at the destination"
+    }
+  }
+
+  /// What it is ordered after has failed, or is not there.
+  private func reasonToWaitInVain(_ row: HandoffRow) throws -> String? {
+    switch try dependency(of: row) {
+    case .met, .open: nil
+    case .absent(let error), .failed(let error): error.message
     }
   }
 }
