@@ -4,6 +4,7 @@
 //   SEAM_PROGRAM  the program it is for (its comm); every other one is left alone
 //   SEAM_PLAN     N:kill, or N:ERRNO:LENGTH:KIND,KIND… (from the N-th point of these kinds on, LENGTH calls fail)
 //   SEAM_ARM      nothing is counted before this file is there
+//   SEAM_CALM     once this file is there, nothing fails any more
 //   SEAM_LOG      one line "N kind phase call" for each point; a line "hit …" ends the plan for good
 
 #define _GNU_SOURCE
@@ -30,7 +31,7 @@
 static int active, armed, is_kill, fault;
 static long target, length;
 static char kinds[128];
-static const char *arm, *log_path;
+static const char *arm, *calm, *log_path;
 static atomic_long passed;
 
 #define NEXT(name) \
@@ -49,8 +50,9 @@ __attribute__((constructor)) static void begin(void) {
   const char *plan = getenv("SEAM_PLAN"), *program = getenv("SEAM_PROGRAM");
   char action[16] = "";
   arm = getenv("SEAM_ARM");
+  calm = getenv("SEAM_CALM");
   log_path = getenv("SEAM_LOG");
-  if (!plan || !program || !arm || !log_path) return;
+  if (!plan || !program || !arm || !calm || !log_path) return;
   if (strncmp(program_invocation_short_name, program, 15)) return;
   if (sscanf(plan, "%ld:%15[^:]:%ld:%127s", &target, action, &length, kinds) < 2) abort();
   is_kill = !strcmp(action, "kill");
@@ -92,7 +94,7 @@ static int point(const char *kind, const char *phase, const char *call) {
       syscall(SYS_kill, getpid(), SIGKILL);
       for (;;) pause();
     }
-  } else if (number >= target && number < target + length) {
+  } else if (number >= target && number < target + length && syscall(SYS_access, calm, F_OK)) {
     note(number == target ? "hit " : "failed ", number, kind, phase, call);
     errno = fault;
     return 1;

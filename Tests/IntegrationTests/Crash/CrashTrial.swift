@@ -131,6 +131,7 @@ struct CrashTrial: Sendable {
   /// The errors pass, and the same broker goes on to the end.
   private func outlive(_ outcome: inout Outcome) async throws {
     do {
+      try await weather()
       try await walk.resume(self)
       try await settle(videos: walk.videos.count, by: faulty)
     } catch {
@@ -138,6 +139,15 @@ struct CrashTrial: Sendable {
     }
     let end = await faulty.end(SIGTERM)
     if end != .exited(0) { outcome.complaints.append("ended with \(String(describing: end))") }
+  }
+
+  /// Errors that go on do so for a while, or until all is over; what waits between two tries waits longer
+  /// each time.
+  private func weather() async throws {
+    _ = try await poll(within: .milliseconds(1500), every: .milliseconds(150)) {
+      try await isSettled(videos: walk.videos.count) ? true : nil
+    }
+    try FaultSeam.calm(root)
   }
 
   // MARK: What walks are made of

@@ -95,7 +95,7 @@ struct CrashWalk: Sendable, CustomTestStringConvertible {
     program: "counting-receiver",
     plugin: """
       containment = "none"
-      env = ["LD_PRELOAD", "SEAM_PROGRAM", "SEAM_PLAN", "SEAM_ARM", "SEAM_LOG"]
+      env = ["LD_PRELOAD", "SEAM_PROGRAM", "SEAM_PLAN", "SEAM_ARM", "SEAM_CALM", "SEAM_LOG"]
       """,
     destinations: ["asked"]
   )

@@ -55,13 +55,19 @@ struct FaultSeam: Sendable {
   func environment(_ program: String, _ plan: Plan, in root: BytePath) -> [String] {
     [
       "LD_PRELOAD=\(library)", "SEAM_PROGRAM=\(program)", "SEAM_PLAN=\(plan.text)",
-      "SEAM_ARM=\(root.appending("armed"))", "SEAM_LOG=\(root.appending("seam.log"))",
+      "SEAM_ARM=\(root.appending("armed"))", "SEAM_CALM=\(root.appending("calm"))",
+      "SEAM_LOG=\(root.appending("seam.log"))",
     ]
   }
 
   /// From here on points are counted.
   static func arm(_ root: BytePath) throws {
     try DurableFile.write([], to: root.appending("armed"))
+  }
+
+  /// From here on nothing fails any more.
+  static func calm(_ root: BytePath) throws {
+    try DurableFile.write([], to: root.appending("calm"))
   }
 
   /// The points that were passed, and the one that was hit.

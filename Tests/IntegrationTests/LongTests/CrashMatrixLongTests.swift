@@ -21,19 +21,25 @@ extension LongTests {
       }
     }
 
-    @Test("an error at every call", .timeLimit(.minutes(120)), arguments: [1, 50])
-    func errors(length: Int) async throws {
+    /// Over the points the errors take turns, and which begins depends on the seed.
+    @Test(
+      "an error at every call, once and for a while",
+      .timeLimit(.minutes(120)),
+      arguments: [
+        CallErrors(name: "file errors", errors: [ENOSPC, EIO, EDQUOT, EROFS], length: 50),
+        CallErrors(name: "file errors", errors: [ENOSPC, EIO, EDQUOT, EROFS], length: 1),
+        CallErrors(name: "refused locks", errors: [EAGAIN], length: 1),
+        CallErrors(name: "refused locks", errors: [EAGAIN], length: 50),
+      ]
+    )
+    func errors(call: CallErrors) async throws {
       try await withTemporaryDirectory { folder in
         let matrix = CrashMatrix(seam: try await FaultSeam(in: folder))
-        for errno in [ENOSPC, EIO, EDQUOT, EROFS, EAGAIN] {
-          let past = FaultSeam.Plan.fail(1 << 30, errno: errno, length: length)
-          let count = try await matrix.count(.importing, past)
-          let plans = (1...count).map { FaultSeam.Plan.fail($0, errno: errno, length: length) }
-          let tally = try await matrix.run(.importing, plans)
-          print("error matrix, \(String(cString: strerror(errno))) x \(length): \(tally.summary)")
-          #expect(tally.complaints.isEmpty)
-          #expect(tally.points * 10 > count * 9)
-        }
+        let count = try await matrix.count(.importing, call.plan(at: 1 << 30))
+        let tally = try await matrix.run(.importing, (1...count).map { call.plan(at: $0) })
+        print("error matrix, \(call), SEED=\(LongTests.seed): \(tally.summary)")
+        #expect(tally.complaints.isEmpty)
+        #expect(tally.points * 10 > count * 8)
       }
     }
 
@@ -42,5 +48,21 @@ extension LongTests {
       let name = environmentValue("WALK")
       return CrashWalk.all.filter { name == nil || $0.name == name }
     }
+  }
+}
+
+/// The errors that calls of one kind are given.
+struct CallErrors: Sendable, CustomTestStringConvertible, CustomStringConvertible {
+  let name: String
+  let errors: [CInt]
+  /// So many calls fail, one after the other.
+  let length: Int
+
+  var description: String { "\(name) x \(length)" }
+  var testDescription: String { description }
+
+  func plan(at ordinal: Int) -> FaultSeam.Plan {
+    let turn = Int(truncatingIfNeeded: LongTests.seed) &+ ordinal
+    return .fail(ordinal, errno: errors[turn % errors.count], length: length)
   }
 }
