@@ -11,6 +11,8 @@ struct CrashTrial: Sendable {
     var hit: FaultSeam.Point?
     var passed = 0
     var complaints: [String] = []
+    /// The broker has logged no warning and no error.
+    var isSilent = false
   }
 
   let walk: CrashWalk
@@ -133,10 +135,15 @@ struct CrashTrial: Sendable {
     do {
       try await weather()
       try await walk.resume(self)
-      try await settle(videos: walk.videos.count, by: faulty)
+      // A grant that could not be made is tried again after half a minute.
+      try await settle(videos: walk.videos.count, by: faulty, within: .seconds(60))
     } catch {
       outcome.complaints.append("not without a restart: \(error)")
     }
+    let hasSaid = try faulty.wholeLog.split(separator: "\n").contains { line in
+      line.contains(" WARNING ") || line.contains(" ERROR ")
+    }
+    outcome.isSilent = !hasSaid
     let end = await faulty.end(SIGTERM)
     if end != .exited(0) { outcome.complaints.append("ended with \(String(describing: end))") }
   }
@@ -178,8 +185,12 @@ struct CrashTrial: Sendable {
   }
 
   /// Waits until every handoff of so many assets has an end.
-  func settle(videos: Int, by who: RunningBroker? = nil) async throws {
-    let found = try await poll(within: .seconds(20), every: .milliseconds(100)) {
+  func settle(
+    videos: Int,
+    by who: RunningBroker? = nil,
+    within limit: Duration = .seconds(20)
+  ) async throws {
+    let found = try await poll(within: limit, every: .milliseconds(100)) {
       try await isSettled(videos: videos) ? true : nil
     }
     if found != nil { return }

@@ -65,8 +65,7 @@ struct CrashVerdict {
     for destination in try names(library.appending("grants")) {
       left += try names(library.appending("grants").appending(destination))
     }
-    left += try names(root.appending("state")).filter { $0.bytes.last == UInt8(ascii: "p") }
-      .filter { $0.lossyText.hasSuffix(".tmp") }
+    left += try names(root.appending("state")).filter { $0.lossyText.hasSuffix(".tmp") }
     return left.isEmpty ? [] : ["left behind: \(left.map(\.lossyText))"]
   }
 
