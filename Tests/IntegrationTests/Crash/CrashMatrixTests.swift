@@ -27,7 +27,7 @@ struct CrashMatrixTests {
       (0..<errors.points).map { index in
         let error = CrashMatrix.errors[index % CrashMatrix.errors.count]
         return .fail(
-          Int.random(in: 1...(count * 2 / 5), using: &random),
+          Int.random(in: 1...(count * 3 / 4), using: &random),
           errno: error.errno,
           length: error.length
         )

@@ -17,7 +17,7 @@ struct CrashVerdict {
   func complaints() async throws -> [String] {
     let contents = try await videos()
     return try await assets(contents) + handoffs() + inbox(contents) + originals(contents)
-      + chain() + leftovers()
+      + chain() + leftovers(await open())
   }
 
   /// The bytes of each video, by their digest.
@@ -58,12 +58,19 @@ struct CrashVerdict {
     return contents.values.contains(try read(path)) ? [] : ["the original has other bytes"]
   }
 
-  /// Staging files, grants and drafts that nobody needs any more.
-  private func leftovers() throws -> [String] {
+  /// The handoffs that have no end yet: a person may still let them go on.
+  private func open() async throws -> Set<String> {
+    let handoffs = try await trial.handoffs() ?? []
+    return Set(handoffs.filter { $0["finished_at"]?.text == nil }.compactMap { $0["id"]?.text })
+  }
+
+  /// Staging files, drafts, and grants of handoffs that have ended.
+  private func leftovers(_ open: Set<String>) throws -> [String] {
     let library = root.appending("library")
     var left = try names(library.appending("staging"))
     for destination in try names(library.appending("grants")) {
       left += try names(library.appending("grants").appending(destination))
+        .filter { !open.contains($0.lossyText) }
     }
     left += try names(root.appending("state")).filter { $0.lossyText.hasSuffix(".tmp") }
     return left.isEmpty ? [] : ["left behind: \(left.map(\.lossyText))"]

@@ -7,7 +7,7 @@ import Testing
 struct CrashWalk: Sendable, CustomTestStringConvertible {
   let name: String
   /// About how many points it has, for a sample of them.
-  var usualPoints = 500
+  var usualPoints = 280
   /// The broker, or the receiver, which is stopped.
   var program = "handoff"
   /// Lines of the drop folder.
