@@ -324,7 +324,7 @@ let testTargets: [Target] = [
     "IntegrationTests",
     [
       "Digests", "HTTPClient", "HandoffClient", "HandoffCore", "HandoffProtocol", "HandoffWire",
-      "LinuxSystem", "Paths", "Webhooks", "box-sender", "export-writer",
+      "Ledger", "LinuxSystem", "Paths", "Webhooks", "box-sender", "export-writer",
     ]
   ),
   tests(

@@ -14,6 +14,9 @@ struct CandidateNarrator: Sendable {
     switch change.state {
     case .refused: logger.notice("Refused an export", fields)
     case .unreadable, .noSpace, .offline: logger.warning("An export cannot be taken", fields)
+    // The library or the ledger failed it; without a reason it is under way.
+    case .importing where change.reason != nil:
+      logger.warning("An import waits for another try", fields)
     // Settling is shown by `why` and `status`; the import itself is logged where it is made.
     case .waitingQuiet, .openForWriting, .incomplete, .waitingProof, .waitingSidecar,
       .waitingPackage, .importing, .ignored, .imported, .unknown:

@@ -63,12 +63,14 @@ struct ExecStage: Sendable {
       }
     } catch let error as ResultError where error.code == .versionIncompatible {
       await refuse(id, error)
+      await claims.giveBack(claimed)
     } catch {
-      // The row keeps its status; recovery at the next start, or the lease's end, takes it up again.
+      // What was submitted keeps its status: recovery at the next start decides it.
       logger.error(
         "A handoff could not be carried on",
         [.handoffID: id.description, .destination: settings.name.text, .error: "\(error)"]
       )
+      await claims.giveBack(claimed)
     }
   }
 

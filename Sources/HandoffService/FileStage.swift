@@ -52,8 +52,10 @@ struct FileStage: Sendable {
       }
     } catch let error as ResultError where error.code == .versionIncompatible {
       await refuse(id, error)
+      await claims.giveBack(claimed)
     } catch {
       report(id, error)
+      await claims.giveBack(claimed)
     }
   }
 
@@ -149,7 +151,7 @@ struct FileStage: Sendable {
   }
 
   func report(_ id: Handoff.ID, _ error: any Error) {
-    // The row keeps its status; recovery at the next start, or the lease's end, takes it up again.
+    // What was submitted keeps its status: recovery at the next start decides it.
     logger.error(
       "A handoff could not be carried on",
       [.handoffID: id.description, .destination: settings.name.text, .error: "\(error)"]

@@ -50,8 +50,9 @@ struct HTTPStage: Sendable {
       try await carry(claimed)
     } catch let error as ResultError where error.code == .versionIncompatible {
       await refuse(claimed.handoff.id, error)
+      await claims.giveBack(claimed)
     } catch {
-      // The row keeps its status; recovery at the next start, or the lease's end, takes it up again.
+      // What was submitted keeps its status: recovery at the next start decides it.
       logger.error(
         "A handoff could not be carried on",
         [
@@ -59,6 +60,7 @@ struct HTTPStage: Sendable {
           .error: "\(error)",
         ]
       )
+      await claims.giveBack(claimed)
     }
   }
 

@@ -106,8 +106,10 @@ struct PluginSession: Sendable {
       }
     } catch let error as ResultError where error.code == .versionIncompatible {
       await refuse(id, error)
+      await parts.claims.giveBack(claimed)
     } catch {
       logFailure(id, error)
+      await parts.claims.giveBack(claimed)
     }
   }
 

@@ -50,12 +50,14 @@ struct URLStage: Sendable {
       }
     } catch let error as ResultError where error.code == .versionIncompatible {
       await refuse(id, error)
+      await claims.giveBack(claimed)
     } catch {
-      // The row keeps its status; recovery at the next start, or the lease's end, takes it up again.
+      // What was submitted keeps its status: its result comes by itself, or its ceiling.
       logger.error(
         "A handoff could not be carried on",
         [.handoffID: id.description, .destination: settings.name.text, .error: "\(error)"]
       )
+      await claims.giveBack(claimed)
     }
   }
 

@@ -49,6 +49,13 @@ final class RunningBroker: Sendable {
 
   /// Starts the broker and waits for its `ready`.
   func start() async throws {
+    let isReady = try await launch()
+    let end = try tail()
+    try #require(isReady, "the broker did not become ready: \(end)")
+  }
+
+  /// Starts the broker and waits until it is ready or ends; false where it ended before.
+  func launch() async throws -> Bool {
     try #require(access(Self.program.nulTerminated, X_OK) == 0, "build the release first")
     let (reading, writing) = try FileDescriptor.pipe()
     let log = try FileDescriptor.open(log, O_WRONLY | O_CREAT | O_APPEND)
@@ -62,9 +69,7 @@ final class RunningBroker: Sendable {
     let spawned = try await SpawnedProcess.spawn(command)
     process.set(spawned)
     try writing.close()
-    let said = try await Self.thread.run { try reading.readAll(until: "ready\n") }
-    let end = try tail()
-    try #require(said.contains("ready"), "the broker did not become ready: \(end)")
+    return try await Self.thread.run { try reading.readAll(until: "ready\n") }.contains("ready")
   }
 
   /// Ends the broker and returns how it ended.
