@@ -37,7 +37,7 @@ extension Broker {
       throw ServiceError(.noSecret, problems.joined(separator: "\n"))
     }
     let state = StateFolder(configuration.broker.state)
-    try Directory.create(state.path, permissions: 0o700)
+    try Directory.createDurably(state.path, permissions: 0o700)
     let lock = try BrokerLock(state)
     try await requireLedger(of: configuration.library.path, in: state, logger)
     let dispatch = DispatchSignals(configuration.destinations.map(\.name))

@@ -59,6 +59,7 @@ struct ClaimLoop: Sendable {
         do {
           claimed = try await claim(free)
           due = claimed.isEmpty ? try await timeUntilDue() : nil
+          if failures > 0 { logger.notice("Handoffs are claimed again", about) }
           failures = 0
         } catch {
           // A full disk or a locked ledger passes: nothing is submitted until then.
@@ -78,11 +79,10 @@ struct ClaimLoop: Sendable {
   }
 
   private func report(_ error: any Error) {
-    logger.error(
-      "Handoffs cannot be claimed",
-      [.destination: destination.text, .error: "\(error)"]
-    )
+    logger.error("Handoffs cannot be claimed", about.merging([.error: "\(error)"]) { $1 })
   }
+
+  private var about: [LogKey: String] { [.destination: destination.text] }
 
   private func timeUntilDue() async throws -> Duration? {
     guard let due = try await ledger.nextDue(destination: destination) else { return nil }

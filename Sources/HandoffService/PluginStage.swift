@@ -35,7 +35,8 @@ struct PluginStage: Sendable {
       guard !stop.isDraining, !Task.isCancelled else { return }
       logger.warning(
         "A plugin ended",
-        [.destination: parts.settings.name.text, .reason: reason]
+        [.destination: parts.settings.name.text, .reason: reason],
+        cause: PluginSession.ending(of: parts.settings.name)
       )
       let lifetime = start.duration(to: .now)
       switch restarts.ended(lifetime: lifetime, jitter: Double.random(in: 0...1)) {
