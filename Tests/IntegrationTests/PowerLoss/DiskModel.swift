@@ -1,8 +1,10 @@
 import HandoffTestSupport
 import Paths
 
-/// A disk that keeps only what it must: bytes up to a file's last finished sync, names up to their
-/// folder's. What came later is pending, and a power cut may keep any of it.
+/// A disk that keeps only what it must.
+///
+/// That is bytes up to a file's last finished sync, and names up to their folder's. What came later is
+/// pending, and a power cut may keep any of it.
 struct DiskModel {
   /// A file or folder; a new one of the same inode number is another node.
   typealias Node = Int
@@ -130,7 +132,9 @@ struct DiskModel {
       if end > bytes.count { bytes += [UInt8](repeating: 0, count: end - bytes.count) }
       log.withUnsafeBytes { log in
         bytes.withUnsafeMutableBytes { bytes in
-          let from = log[(source.lowerBound + part.lowerBound)..<(source.lowerBound + part.upperBound)]
+          let from = log[
+            (source.lowerBound + part.lowerBound)..<(source.lowerBound + part.upperBound)
+          ]
           UnsafeMutableRawBufferPointer(rebasing: bytes[start..<end])
             .copyMemory(from: UnsafeRawBufferPointer(rebasing: from))
         }

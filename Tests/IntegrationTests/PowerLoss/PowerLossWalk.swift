@@ -31,9 +31,7 @@ struct PowerLossWalk: CustomStringConvertible {
     """
   }
 
-  /// - Parameters:
-  ///   - cuts: numbers of records, in order: the power is cut before each.
-  ///   - starts: on how many of the states a broker is started.
+  /// Cuts the power before each of some records, in order, and starts a broker on some of the states.
   mutating func run(cuts moments: [Int], starts: Int) async throws {
     var disk = DiskModel(log: log.bytes, root: before.root)
     for (name, folder, inode, isFolder) in before.entries {
@@ -62,7 +60,8 @@ struct PowerLossWalk: CustomStringConvertible {
       var found = try await check.faults(image)
       if started.contains(states) {
         starts += 1
-        found += try await PowerLossRestart(image: image, config: config, promises: promised).faults()
+        found += try await PowerLossRestart(image: image, config: config, promises: promised)
+          .faults()
       }
       states += 1
       faults += found.map { "cut before record \(moment), \(survival): \($0)" }

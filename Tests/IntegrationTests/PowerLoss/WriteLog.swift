@@ -75,7 +75,7 @@ struct WriteLog {
     case 5: return .syncEnd(wait: b)
     case 6:
       let to = (b, BytePath(bytes[second]))
-      return .rename(from: (a, name), to: to, file: c, exchanges: d & UInt64(RENAME_EXCHANGE) != 0)
+      return .rename(from: (a, name), to: to, file: c, exchanges: d & exchange != 0)
     case 7: return .link(folder: a, name: name, file: b)
     case 8: return .unlink(folder: a, name: name, file: b)
     case 9: return .makeFolder(folder: a, name: name, made: b, mode: UInt32(c))
@@ -90,5 +90,5 @@ struct WriteLog {
   }
 }
 
-/// linux/fs.h; the importer does not see it.
-private let RENAME_EXCHANGE: UInt32 = 2
+/// `RENAME_EXCHANGE` of linux/fs.h, which the importer does not see.
+private let exchange: UInt64 = 2
