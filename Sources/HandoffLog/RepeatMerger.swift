@@ -64,7 +64,8 @@ package final class RepeatMerger: Sendable {
       fault.last = record
       fault.seenAt = moment
       fault.isOver = false
-      fault.unsaid += 1
+      // A record may itself stand for several.
+      fault.unsaid += record.fields[.count].flatMap { Int($0) } ?? 1
       faults[key] = fault
       return Self.due(&faults, at: moment)
     }

@@ -36,8 +36,8 @@ struct CrowdCases {
         most.children = max(most.children, now.children.count)
         return try Self.succeeded(scene) == 2 * Self.files ? true : nil
       }
-      let log = try scene.broker.tail()
-      try #require(ended == true, "\(try Self.succeeded(scene)) have succeeded: \(log)")
+      let (log, done) = (try scene.broker.tail(), try Self.succeeded(scene))
+      try #require(ended == true, "\(done) have succeeded: \(log)")
       let running = (
         plugin: try Self.most("state/work/plugin/running", scene),
         copies: try Self.most("out/running", scene)

@@ -1,5 +1,4 @@
 import Glibc
-import HandoffCore
 import HandoffLog
 import HandoffProtocol
 import HandoffTestSupport
@@ -226,17 +225,9 @@ struct LogCases {
     Array(sequence(first: Duration.zero) { $0 + interval < day ? $0 + interval : nil })
   }
 
-  /// When a plugin that never starts ends, by the policy of the broker.
+  /// When a plugin that never starts ends: its circuit is open for five minutes after the fifth time.
   private static var restarts: [Duration] {
-    var policy = RestartPolicy()
-    return Array(
-      sequence(first: Duration.zero) { moment in
-        let next: Duration
-        switch policy.ended(lifetime: .zero, jitter: 0) {
-        case .restart(let wait), .openCircuit(let wait): next = moment + wait
-        }
-        return next < day ? next : nil
-      }
-    )
+    [.zero, .milliseconds(500), .milliseconds(1500), .milliseconds(3500)]
+      + every(.seconds(300)).map { $0 + .milliseconds(7500) }
   }
 }

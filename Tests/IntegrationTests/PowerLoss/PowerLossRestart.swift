@@ -47,11 +47,13 @@ struct PowerLossRestart {
       return open == 0 ? true : nil
     }
     if ended == nil { faults.append("handoffs stay open: \(try broker.tail())") }
-    let check = try await broker.command(["fsck", "--all"])
-    if check.code != 0 {
-      let said = String(decoding: check.output, as: UTF8.self)
-      faults.append("fsck: \(check.code) \(said.suffix(300)) \(check.errors.suffix(300))")
-    }
+    let check = try await broker.command(["fsck", "--json"])
+    let report = try WireCoder.decode(JSONValue.self, from: check.output, limit: .max)
+    if report["state"]?.text != "done" { faults.append("fsck: \(report)") }
+    // An object whose row was not written yet is what the next import of its export takes.
+    let expected: Set<String> = ["orphan_object", "orphan_record"]
+    faults += (report["findings"]?.elements ?? [])
+      .filter { !expected.contains($0["kind"]?.text ?? "") }.map { "fsck: \($0)" }
     faults += try promisedTwice(ledger)
     return faults
   }

@@ -11,13 +11,13 @@ extension LongTests {
   /// The disk is worse than any real one: it keeps only what was waited for, and of the rest anything.
   @Suite("Power loss")
   struct PowerLoss {
-    private static let exports = isLong ? 12 : 2
+    private static let exports = isLong ? 6 : 2
     /// Cuts at random, besides those after each promise and around each wait for the disk.
-    private static let random = isLong ? 300 : 10
+    private static let random = isLong ? 100 : 10
     /// Of all the moments that count, so many are tried.
     private static let most = isLong ? Int.max : 50
     /// States on which a broker is started.
-    private static let starts = isLong ? 40 : 4
+    private static let starts = isLong ? 20 : 4
 
     @Test(
       "what was acknowledged is there after a power cut at any moment, and no object is short",
