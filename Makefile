@@ -51,7 +51,7 @@ test-servers:
 	HANDOFF_SERVERS=1 swift test --skip-build --no-parallel --filter 'ServerTests'
 
 test-long: build
-	HANDOFF_LONG=1 swift test --filter 'LongTests'
+	HANDOFF_LONG=1 swift test --no-parallel --filter 'LongTests'
 	.ci/fuzz 300
 
 TARGET :=

@@ -323,8 +323,9 @@ let testTargets: [Target] = [
   tests(
     "IntegrationTests",
     [
-      "Digests", "HTTPClient", "HandoffClient", "HandoffCore", "HandoffProtocol", "HandoffWire",
-      "Ledger", "LinuxSystem", "Paths", "Webhooks", "box-sender", "export-writer",
+      "Digests", "HTTPClient", "HandoffClient", "HandoffCore", "HandoffLog", "HandoffProtocol",
+      "HandoffWire", "Ledger", "LinuxSystem", "Paths", "SQLite", "Webhooks", "box-sender",
+      "export-writer",
     ]
   ),
   tests(

@@ -39,6 +39,9 @@ extension ObjectStore {
   }
 
   private func makeFolders() throws(LibraryError) {
+    try storing(layout.root) { () throws(SystemError) in
+      try Directory.createDurably(layout.root, permissions: 0o700)
+    }
     for folder in layout.folders {
       try storing(folder) { () throws(SystemError) in
         try Directory.create(folder, permissions: 0o700)

@@ -89,7 +89,7 @@ package struct FileReceiver: Sendable {
     await thread.run { () throws(Never) in
       var left: [String] = []
       logger.logged("What earlier deliveries left cannot be looked at.") {
-        try Directory.create(journals, permissions: 0o700)
+        try Directory.createDurably(journals, permissions: 0o700)
         try DeliveryJournal.removeUnfinished(in: journals)
         left = try DeliveryJournal.handoffs(in: journals)
       }
@@ -106,7 +106,7 @@ package struct FileReceiver: Sendable {
   private func outcome(of delivery: InboxDelivery) -> HandoffResult.Outcome {
     do throws(ResultError) {
       try InboxFailure.reporting(journals) { () throws(SystemError) in
-        try Directory.create(journals, permissions: 0o700)
+        try Directory.createDurably(journals, permissions: 0o700)
       }
       return .success(output: try delivery.run())
     } catch {

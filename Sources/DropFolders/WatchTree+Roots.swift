@@ -60,9 +60,25 @@ extension WatchTree {
       let problem = "\(error)"
       guard folders[index].status != FolderStatus(mode: .offline, problem: problem) else { return }
       folders[index].status = FolderStatus(mode: .offline, problem: problem)
+      logger.warning(
+        "a drop folder is not there",
+        [.folder: folders[index].path.displayText, .error: problem],
+        cause: absence(of: index)
+      )
       return inbox.put(folders[index].status, index)
     }
-    if folders[index].root != nil { list(index) }
+    guard folders[index].root != nil else { return }
+    logger.ended(
+      absence(of: index),
+      "a drop folder is there again",
+      [.folder: folders[index].path.displayText]
+    )
+    list(index)
+  }
+
+  /// The cause of the log's warnings that a folder is away.
+  private func absence(of index: Int) -> String {
+    "drop folder \(folders[index].path.displayText)"
   }
 
   private func findRoot(_ index: Int) throws(SystemError) {
@@ -90,7 +106,8 @@ extension WatchTree {
     guard folders[index].root != nil else { return }
     logger.warning(
       "a drop folder is lost",
-      [.folder: folders[index].path.displayText, .reason: loss.reason]
+      [.folder: folders[index].path.displayText, .reason: loss.reason],
+      cause: absence(of: index)
     )
     // The watch may belong to another folder by now, which has found the directory elsewhere.
     if let watch = folders[index].watch, directories[watch]?.folder == index {

@@ -21,7 +21,12 @@ package struct LogRecord: Hashable, Sendable {
   package let level: Level
   /// A static sentence.
   package let message: String
-  package let fields: [LogKey: String]
+  package var fields: [LogKey: String]
+  /// What many records may come of, so that they are merged whatever they are about; see
+  /// ``RepeatMerger``.
+  package var cause: String?
+  /// The cause that is over with this record: nothing is written where it was not told.
+  package var ends: String?
 
   package init(_ level: Level, _ message: String, _ fields: [LogKey: String] = [:]) {
     self.level = level

@@ -13,6 +13,24 @@ package struct Logger: Sendable {
     self.sink = sink
   }
 
+  /// A logger in front of which repeats are merged.
+  ///
+  /// - Parameters:
+  ///   - threshold: the least important level that is written.
+  ///   - merger: counts the repeats.
+  ///   - elapsed: the moment, on a clock that only goes forward.
+  ///   - sink: takes each record; called from any thread.
+  package init(
+    threshold: LogRecord.Level = .info,
+    merging merger: RepeatMerger,
+    elapsed: @escaping @Sendable () -> Duration,
+    sink: @escaping @Sendable (LogRecord) -> Void
+  ) {
+    self.init(threshold: threshold) { record in
+      for line in merger.take(record, at: elapsed()) { sink(line) }
+    }
+  }
+
   /// Writes nothing.
   package static let silent = Logger { _ in }
 
@@ -47,6 +65,30 @@ package struct Logger: Sendable {
 
   package func debug(_ message: StaticString, _ fields: [LogKey: String] = [:]) {
     log(.debug, message, fields)
+  }
+
+  /// A warning that others of the same cause, whatever they are about, are merged with.
+  package func warning(
+    _ message: StaticString,
+    _ fields: [LogKey: String],
+    cause: String
+  ) {
+    guard LogRecord.Level.warning <= threshold else { return }
+    var record = LogRecord(.warning, "\(message)", fields)
+    record.cause = cause
+    sink(record)
+  }
+
+  /// Tells that a cause is over; once, and only where a warning of it was written.
+  package func ended(
+    _ cause: String,
+    _ message: StaticString,
+    _ fields: [LogKey: String] = [:]
+  ) {
+    guard LogRecord.Level.notice <= threshold else { return }
+    var record = LogRecord(.notice, "\(message)", fields)
+    record.ends = cause
+    sink(record)
   }
 
   /// Does something whose failure changes nothing any more, and logs it instead of dropping it.

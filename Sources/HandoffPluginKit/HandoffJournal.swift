@@ -29,7 +29,7 @@ actor HandoffJournal {
 
   /// Waits until a process that served the same destination before has ended, then reads what it left.
   func open() throws -> Contents {
-    try Directory.create(folder, permissions: 0o700)
+    try Directory.createDurably(folder, permissions: 0o700)
     let file = try FileDescriptor.open(folder.parent.appending("lock"), O_RDWR | O_CREAT)
     try checked("flock", folder.parent.appending("lock")) { flock(file.rawValue, LOCK_EX) }
     lock = file

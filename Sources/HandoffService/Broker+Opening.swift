@@ -38,7 +38,7 @@ extension Broker {
       SettingsInForce.Values(configuration, secrets: secrets, firstSeen: [:], loadedAt: loadedAt)
     )
     let state = StateFolder(configuration.broker.state)
-    try Directory.create(state.path, permissions: 0o700)
+    try Directory.createDurably(state.path, permissions: 0o700)
     try Ledger.checkPlace(state.path)
     let lock = try BrokerLock(state)
     try await requireLedger(of: configuration.library.path, in: state, logger)

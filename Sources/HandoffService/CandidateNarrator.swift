@@ -3,6 +3,8 @@ import HandoffLog
 import Paths
 
 /// Logs what becomes of candidates: exactly one record for each change of state.
+///
+/// A full disk has many exports wait, each tried again and again: that is one cause.
 struct CandidateNarrator: Sendable {
   let logger: Logger
 
@@ -13,14 +15,32 @@ struct CandidateNarrator: Sendable {
     fields[.reason] = change.reason
     switch change.state {
     case .refused: logger.notice("Refused an export", fields)
-    case .unreadable, .noSpace, .offline: logger.warning("An export cannot be taken", fields)
+    case .noSpace:
+      logger.warning("An export cannot be taken", fields, cause: Self.noSpace)
+    case .unreadable:
+      logger.warning("An export cannot be taken", fields, cause: Self.unreadable(change))
+    case .offline: logger.warning("An export cannot be taken", fields)
     // The library or the ledger failed it; without a reason it is under way.
     case .importing where change.reason != nil:
       logger.warning("An import waits for another try", fields)
+    case .imported:
+      logger.ended(Self.noSpace, "There is room again: exports are taken")
+      logger.ended(
+        Self.unreadable(change),
+        "An export can be read now",
+        [.exportPath: change.path.displayText]
+      )
+      logger.debug("A candidate moved on", fields)
     // Settling is shown by `why` and `status`; the import itself is logged where it is made.
     case .waitingQuiet, .openForWriting, .incomplete, .waitingProof, .waitingSidecar,
-      .waitingPackage, .importing, .ignored, .imported, .unknown:
+      .waitingPackage, .importing, .ignored, .unknown:
       logger.debug("A candidate moved on", fields)
     }
+  }
+
+  private static let noSpace = "no_space"
+
+  private static func unreadable(_ change: CandidateChange) -> String {
+    "unreadable \(change.path.displayText)"
   }
 }

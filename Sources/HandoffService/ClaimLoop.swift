@@ -74,6 +74,7 @@ struct ClaimLoop: Sendable {
         do {
           claimed = try await claim(permitted)
           due = claimed.isEmpty ? try await timeUntilDue() : nil
+          if failures > 0 { logger.notice("Handoffs are claimed again", about) }
           failures = 0
         } catch {
           // A full disk or a locked ledger passes: nothing is submitted until then.
@@ -93,11 +94,10 @@ struct ClaimLoop: Sendable {
   }
 
   private func report(_ error: any Error) {
-    logger.error(
-      "Handoffs cannot be claimed",
-      [.destination: destination.text, .error: "\(error)"]
-    )
+    logger.error("Handoffs cannot be claimed", about.merging([.error: "\(error)"]) { $1 })
   }
+
+  private var about: [LogKey: String] { [.destination: destination.text] }
 
   private func timeUntilDue() async throws -> Duration? {
     let now = now()

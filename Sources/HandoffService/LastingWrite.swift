@@ -28,7 +28,14 @@ struct LastingWrite: Sendable {
     defer { if failures > 0 { stop.forget(rest) } }
     while true {
       do {
-        return try await write()
+        try await write()
+        if failures > 0 {
+          logger.notice(
+            "What the ledger did not take is written now",
+            fields.merging([.detail: "\(message)"]) { first, _ in first }
+          )
+        }
+        return
       } catch {
         if error is LedgerError || error is ResultError { throw error }
         failures += 1

@@ -46,7 +46,7 @@ package struct LibraryRebuild: Sendable {
 
   private func rebuild() async throws -> RebuildReport {
     let state = StateFolder(configuration.broker.state)
-    try Directory.create(state.path, permissions: 0o700)
+    try Directory.createDurably(state.path, permissions: 0o700)
     let lock = try BrokerLock(state)
     defer { withExtendedLifetime(lock) {} }
     let library = try await LibraryCare.openLibrary(configuration, expecting: nil, logger)

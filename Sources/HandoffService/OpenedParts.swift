@@ -296,7 +296,7 @@ struct OpenedParts: Sendable {
 
   func launch(_ settings: DestinationSettings) async throws -> ReceiverLaunch {
     let work = state.work(settings.name)
-    try Directory.create(work, permissions: 0o700)
+    try Directory.createDurably(work, permissions: 0o700)
     let grants = library.grantsPath(destination: settings.name)
     return ReceiverLaunch(
       settings: settings,

@@ -39,12 +39,20 @@ struct PluginSession: Sendable {
 
   var settings: DestinationSettings { parts.settings }
 
+  /// The cause of a log's warnings that a destination's plugin ends.
+  static func ending(of destination: DestinationName) -> String { "plugin \(destination.text)" }
+
   /// Serves the plugin until the service drains, then shuts it down.
   func serve(_ process: PluginProcess, health: DestinationHealth) async {
     do {
       let introduction = try await process.ready()
       let working = try await reconcile(process)
       health.set(.up)
+      parts.logger.ended(
+        Self.ending(of: parts.settings.name),
+        "A plugin is up again",
+        [.destination: parts.settings.name.text]
+      )
       await withTaskGroup { group in
         group.addTask { await carryWishes(to: process) }
         group.addTask { await followRevived(process, counting: health.inFlight) }

@@ -38,7 +38,8 @@ struct PluginStage: Sendable {
       guard !stop.isDraining, !Task.isCancelled else { return }
       logger.warning(
         "A plugin ended",
-        [.destination: parts.settings.name.text, .reason: reason]
+        [.destination: parts.settings.name.text, .reason: reason],
+        cause: PluginSession.ending(of: parts.settings.name)
       )
       if exit.isCrash { await recordCrash(since: began) }
       let lifetime = start.duration(to: .now)

@@ -86,6 +86,27 @@ package enum Directory {
     }
   }
 
+  /// Makes a folder and those above it that are missing, and waits until their names are on the disk.
+  ///
+  /// Also for one that is there already: who made it may have died before its name was on the disk, and a
+  /// power cut would then take everything in it. A folder above that may not be read is somebody else's,
+  /// and so is the name in it.
+  package static func createDurably(
+    _ path: BytePath,
+    permissions: UInt32 = 0o755
+  ) throws(SystemError) {
+    let above = path.parent.isEmpty ? "." : path.parent
+    if try FileStatus.of(above, following: true) == nil, above != path {
+      try createDurably(above, permissions: permissions)
+    }
+    try create(path, permissions: permissions)
+    do {
+      try sync(above)
+    } catch  where error.errno == EACCES {
+      return
+    }
+  }
+
   /// The absolute path without symbolic links, `.` and `..`; see realpath(3).
   package static func canonical(_ path: BytePath) throws(SystemError) -> BytePath {
     guard let resolved = realpath(path.nulTerminated, nil) else { throw .last("realpath", path) }

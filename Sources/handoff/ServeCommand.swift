@@ -20,9 +20,15 @@ extension Command {
     keepFreedMemory()
     let file = try ConfigurationFile.locate(arguments)
     let configuration = try ConfigurationFile.load(at: file)
-    let logger = Logger(threshold: arguments.has("verbose") ? .debug : .info) { record in
-      Terminal.error(LineFormat.line(record, time: SystemClock.now().rfc3339))
-    }
+    let merger = RepeatMerger()
+    let start = ContinuousClock.now
+    let logger = Logger(
+      threshold: arguments.has("verbose") ? .debug : .info,
+      merging: merger,
+      elapsed: { start.duration(to: .now) },
+      sink: write
+    )
+    defer { for record in merger.rest() { write(record) } }
     let broker = try await Broker.open(
       configuration,
       programs: Programs.besideThisOne(),
@@ -45,5 +51,10 @@ extension Command {
       Terminal.out("ready")
     }
     return .done
+  }
+
+  @Sendable
+  private static func write(_ record: LogRecord) {
+    Terminal.error(LineFormat.line(record, time: SystemClock.now().rfc3339))
   }
 }

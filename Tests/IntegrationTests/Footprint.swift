@@ -15,14 +15,8 @@ extension RunningBroker {
   var footprint: Footprint {
     get throws {
       guard let id = processID else { throw TestSupportError("no broker runs") }
-      let folder = BytePath("/proc/\(id)")
-      let statm = try FileDescriptor.open(folder.appending("statm"), O_RDONLY).readAll(limit: 4096)
-      let fields = String(decoding: statm, as: UTF8.self).split(separator: " ")
-      let pages = fields.count > 1 ? Int(fields[1]) ?? 0 : 0
-      return Footprint(
-        resident: pages * sysconf(CInt(_SC_PAGESIZE)),
-        descriptors: try Directory.entries(of: folder.appending("fd")).count
-      )
+      let vitals = try BrokerVitals(of: id)
+      return Footprint(resident: vitals.memory, descriptors: vitals.descriptors)
     }
   }
 }

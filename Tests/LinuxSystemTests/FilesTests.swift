@@ -41,6 +41,15 @@ struct FilesTests {
     #expect(throws: SystemError(EEXIST, "mkdir", file)) { try Directory.create(file) }
   }
 
+  @Test("a folder is made durably with all above it, and again without complaint")
+  func makingDurably() throws {
+    let folder = try TemporaryFolder()
+    let deep = folder.path.appending("a/b/c")
+    for _ in 0..<2 { try Directory.createDurably(deep, permissions: 0o700) }
+    #expect(try FileStatus.of(deep)?.kind == .directory)
+    #expect(try FileStatus.of(deep.parent)?.permissions == 0o700)
+  }
+
   @Test("a rename without replacing refuses a name that is taken")
   func renaming() throws {
     let folder = try TemporaryFolder()

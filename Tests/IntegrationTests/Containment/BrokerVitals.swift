@@ -11,20 +11,17 @@ struct BrokerVitals: CustomStringConvertible {
   let threads: Int
   /// By the state letter of proc_pid_stat(5); `Z` is one that nobody has collected.
   let children: [String]
+  /// The processes of the children, in the same order.
+  let childIDs: [Int32]
 
   init(of pid: Int32) throws {
     let folder = BytePath("/proc/\(pid)")
-    func text(_ name: BytePath) throws -> String {
-      let file = try FileDescriptor.open(folder.appending(name), O_RDONLY)
-      return String(decoding: try file.readAll(limit: 1 << 20), as: UTF8.self)
-    }
-    let pages = Int(try text("statm").split(separator: " ")[1]) ?? 0
-    memory = pages * sysconf(CInt(_SC_PAGESIZE))
+    memory = try Self.memory(of: pid)
     descriptors = try Directory.entries(of: folder.appending("fd")).count
     let tasks = try Directory.entries(of: folder.appending("task")).map(\.name)
     threads = tasks.count
-    children = try Directory.entries(of: "/proc").compactMap { entry -> String? in
-      guard Int32(entry.name.lossyText) != nil,
+    let found = try Directory.entries(of: "/proc").compactMap { entry -> (Int32, String)? in
+      guard let child = Int32(entry.name.lossyText),
         let file = try? FileDescriptor.open(
           BytePath("/proc").appending(entry.name).appending("stat"),
           O_RDONLY
@@ -34,8 +31,18 @@ struct BrokerVitals: CustomStringConvertible {
       let fields = String(decoding: bytes, as: UTF8.self).split(separator: ")").last?
         .split(separator: " ")
       guard let fields, fields.count > 1, Int32(fields[1]) == pid else { return nil }
-      return String(fields[0])
+      return (child, String(fields[0]))
     }
+    children = found.map(\.1)
+    childIDs = found.map(\.0)
+  }
+
+  /// A process's resident memory, in bytes.
+  static func memory(of pid: Int32) throws -> Int {
+    let file = try FileDescriptor.open(BytePath("/proc/\(pid)/statm"), O_RDONLY)
+    let fields = String(decoding: try file.readAll(limit: 4096), as: UTF8.self)
+      .split(separator: " ")
+    return fields.count > 1 ? (Int(fields[1]) ?? 0) * sysconf(CInt(_SC_PAGESIZE)) : 0
   }
 
   var description: String {
