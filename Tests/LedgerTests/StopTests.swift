@@ -78,6 +78,7 @@ struct StopTests {
   func twice() async throws {
     try await LedgerFixture.with { fixture in
       let ended = try await fixture.submitted(1)
+      let other = try await fixture.submitted(2)
       _ = try await fixture.answer(ended, .success(output: [:]))
       let after = try await fixture.ledger.stop(
         .archive,
@@ -86,7 +87,13 @@ struct StopTests {
         of: ended.handoff.id
       )
       #expect(after.status == .succeeded)
-      #expect(try await stop(fixture, 2).status == .pending)
+      let second = try await fixture.ledger.stop(
+        .archive,
+        address: Self.address,
+        Self.gone,
+        of: other.handoff.id
+      )
+      #expect(second.status == .pending)
       #expect(try await fixture.ledger.stops().count == 1)
     }
   }
