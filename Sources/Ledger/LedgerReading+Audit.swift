@@ -40,7 +40,7 @@ enum ChainAudit {
     var head = start ?? .start
     var isKnownHeadSeen = known == .start || known == head
     var broken: Int64?
-    try connection.forEach(all, [.integer(head.sequence)]) { row in
+    try connection.forEach(all, [.integer(start?.sequence ?? .min)]) { row in
       if broken != nil { return }
       head = try chain.head(after: head, appending: try event(row))
       if try head.sequence != row.integer(0) || head.code != row.blob(10) { broken = head.sequence }

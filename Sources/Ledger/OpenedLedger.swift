@@ -27,13 +27,14 @@ struct OpenedLedger {
     do {
       connection = try Connection(files.database, .write, busyTimeout: Self.busyTimeout)
       try Self.check(connection, files)
+      // Before anything is written: a database whose log was deleted may look like an empty one.
+      try Self.check(known, before: connection, files)
       try connection.migrate(Schema.migrations, applicationID: Schema.applicationID)
     } catch let error as SchemaError {
       throw LedgerError.unusable(files.database, detail: error.description)
     } catch let error as SQLiteError where error.isDamage {
       throw LedgerError.damaged(files.database, detail: error.message)
     }
-    try Self.check(known, against: connection, files)
     headFile = try HeadFile(files.head)
     if known == nil {
       try headFile.write(try Self.lastEvent(connection) ?? .start)
@@ -50,6 +51,16 @@ struct OpenedLedger {
     if let finding = try connection.damage().first {
       throw LedgerError.damaged(files.database, detail: finding)
     }
+  }
+
+  private static func check(
+    _ known: ChainHead?,
+    before connection: Connection,
+    _ files: LedgerFiles
+  ) throws {
+    if try connection.schemaVersion() > 0 { return try check(known, against: connection, files) }
+    guard let known, known.sequence > 0 else { return }
+    throw LedgerError.cut(files.database, found: 0, expected: known.sequence)
   }
 
   /// The ledger may be ahead of its head file, never behind it, and must hold the event it names.
