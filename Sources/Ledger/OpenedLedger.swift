@@ -30,13 +30,14 @@ struct OpenedLedger {
         throw LedgerError.unusable(files.database, detail: weakness)
       }
       try Self.check(connection, files)
+      // Before anything is written: a database whose log was deleted may look like an empty one.
+      try Self.check(known, before: connection, files, keys)
       try connection.migrate(Schema.migrations, applicationID: Schema.applicationID)
     } catch let error as SchemaError {
       throw LedgerError.unusable(files.database, detail: error.description)
     } catch let error as SQLiteError where error.isDamage {
       throw LedgerError.damaged(files.database, detail: error.message)
     }
-    try Self.check(known, against: connection, files, keys)
     headFile = try HeadFile(files.head)
     if known == nil {
       try headFile.write(try Self.lastEvent(connection) ?? .start)
@@ -53,6 +54,19 @@ struct OpenedLedger {
     if let finding = try connection.damage().first {
       throw LedgerError.damaged(files.database, detail: finding)
     }
+  }
+
+  private static func check(
+    _ known: ChainHead?,
+    before connection: Connection,
+    _ files: LedgerFiles,
+    _ keys: LedgerKeys
+  ) throws {
+    if try connection.schemaVersion() > 0 {
+      return try check(known, against: connection, files, keys)
+    }
+    guard let known, known.sequence > 0 else { return }
+    throw LedgerError.cut(files.database, found: 0, expected: known.sequence)
   }
 
   /// The ledger may be ahead of its head file, never behind it, and must hold the event it names.
@@ -76,7 +90,8 @@ struct OpenedLedger {
       try row.blob(0)
     }
     // After a power cut the file may name an event that has been pruned since.
-    if code == nil, let range = try PrunedRange.covering(known.sequence, in: connection),
+    if code == nil, try connection.schemaVersion() >= Schema.pruningVersion,
+      let range = try PrunedRange.covering(known.sequence, in: connection),
       try range.isGenuine(keys), range.last != known.sequence || range.after == known.code
     {
       return

@@ -5,6 +5,9 @@ enum Schema {
     v001, v002, v003, v004, v005, v006, v007, v008, v009, v010, v011, v012, v013, v014,
   ]
 
+  /// The first step that knows runs of events that were dropped.
+  static let pruningVersion = 13
+
   /// Marks a database as a ledger: `HOff`.
   static let applicationID: Int32 = 0x484F_6666
 }

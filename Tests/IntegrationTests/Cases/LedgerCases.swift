@@ -58,7 +58,7 @@ struct LedgerCases {
         let said = try await poll {
           let log = try scene.broker.wholeLog
           return log.contains("waits to be recorded") && log.contains("mounted at \(place) is full")
-            && log.contains("b.mp4") ? true : nil
+            ? true : nil
         }
         let end = try scene.broker.tail()
         #expect(said == true, "\(end)")
