@@ -68,7 +68,7 @@ struct OperationCases {
       for (number, name) in Self.names.enumerated() {
         try scene.write(try await Scene.video(UInt64(number)), to: name)
         // One of each name that stays listed: no video at all.
-        try scene.write(Array("no video".utf8), to: "bad \(name.lossyText)")
+        try scene.write(Array("no video".utf8), to: BytePath("bad \(name.lossyText)"))
       }
       try await scene.succeeded(Self.names.count)
       let counted = try String(contentsOf: scene.broker.root.appending("counted"))
