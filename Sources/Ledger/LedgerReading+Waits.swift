@@ -23,6 +23,8 @@ extension LedgerReading {
   /// The destinations at which something is to be said.
   ///
   /// - Parameter now: the present moment.
+  /// - Returns: what is to be said, by destination.
+  /// - Throws: ``SQLiteError``, as every reading does.
   package func destinationWaits(at now: Timestamp) async throws -> [DestinationName:
     DestinationWaits]
   {
@@ -60,6 +62,8 @@ extension LedgerReading {
   /// - Parameters:
   ///   - destination: whose.
   ///   - now: the present moment, from which a quota counts; nil for no regard to one.
+  /// - Returns: the moment.
+  /// - Throws: ``SQLiteError``, as every reading does.
   package func nextDue(
     destination: DestinationName,
     at now: Timestamp? = nil
