@@ -32,6 +32,7 @@ extension FolderRoute {
   /// - Parameters:
   ///   - localIdentifiers: the assets.
   ///   - isBackfill: they give way to new exports.
+  /// - Returns: an order for each destination of the route.
   func datedOrders(
     for localIdentifiers: [LocalIdentifier],
     isBackfill: Bool

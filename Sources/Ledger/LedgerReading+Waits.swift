@@ -23,6 +23,8 @@ extension LedgerReading {
   /// The destinations at which something is to be said.
   ///
   /// - Parameter now: the present moment.
+  /// - Returns: what is to be said, by destination.
+  /// - Throws: ``SQLiteError``, as every reading does.
   package func destinationWaits(at now: Timestamp) async throws -> [DestinationName:
     DestinationWaits]
   {
@@ -61,6 +63,8 @@ extension LedgerReading {
   ///   - destination: whose.
   ///   - now: the present moment: handoffs that can only be expired by then are nobody's to claim, and a
   ///     quota counts from it; nil for no regard to either.
+  /// - Returns: the moment.
+  /// - Throws: ``SQLiteError``, as every reading does.
   package func nextDue(
     destination: DestinationName,
     at now: Timestamp? = nil

@@ -23,6 +23,7 @@ extension LedgerTransaction {
   ///   - row: as it is after the move.
   ///   - before: its status before.
   ///   - event: what moved it.
+  /// - Throws: ``SQLiteError``.
   func followQuota(
     _ row: HandoffRow,
     from before: HandoffStatus,
