@@ -84,8 +84,8 @@ package struct LedgerBackup: Sendable {
     if let finding = try connection.integrityFindings().first {
       throw LedgerError.damaged(here.database, detail: finding)
     }
-    try OpenedLedger.check(known, against: connection, here)
     let key = try withKey ? here.readKey() : here.readableKey()
+    try OpenedLedger.check(known, against: connection, here, try key.map { try LedgerKeys($0) })
     if let key {
       try LedgerFiles.requireIntact(connection, key, known: known, here.database)
     } else if withKey {

@@ -74,7 +74,7 @@ struct OpenedLedger {
     _ known: ChainHead?,
     against connection: Connection,
     _ files: LedgerFiles,
-    _ keys: LedgerKeys
+    _ keys: LedgerKeys?
   ) throws {
     guard let known else {
       // A crash between a new ledger and its first head file leaves one without events.
@@ -92,7 +92,7 @@ struct OpenedLedger {
     // After a power cut the file may name an event that has been pruned since.
     if code == nil, try connection.schemaVersion() >= Schema.pruningVersion,
       let range = try PrunedRange.covering(known.sequence, in: connection),
-      try range.isGenuine(keys), range.last != known.sequence || range.after == known.code
+      try keys.map({ try range.isGenuine($0) }) ?? true, range.last != known.sequence || range.after == known.code
     {
       return
     }
