@@ -108,10 +108,10 @@ extension Broker {
         logger: logger
       ),
       address: APIAddress(configuration.broker),
+      endedByOrder: endedByOrder,
       stages: RunningStages(stop: stop),
       environment: environment,
-      programs: programs,
-      endedByOrder: endedByOrder
+      programs: programs
     )
     try LoadedConfiguration(of: configuration, at: loadedAt).write(into: state)
     return try await opened.broker(lock)

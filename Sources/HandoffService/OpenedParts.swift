@@ -224,7 +224,7 @@ struct OpenedParts: Sendable {
       library: library,
       ledger: ledger,
       probe: probe,
-      brake: IntakeBrake(library: library, reserve: configuration.library.reserve),
+      brake: IntakeBrake(library: library, settings: settings),
       turns: turns,
       files: files,
       now: SystemClock.now,

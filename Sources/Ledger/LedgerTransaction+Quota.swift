@@ -42,6 +42,8 @@ extension LedgerTransaction {
       .loseTrack, .needUser, .adopt, .retry:
       // Nothing was sent under a claim that ends so.
       if before == .leased { try giveUpPlace(row) }
+    // Nobody knows whether it was sent after the backup was made.
+    case .restore: break
     }
   }
 
