@@ -52,7 +52,8 @@ struct OpenedLedger {
       applicationID: Schema.applicationID
     )
     if let finding = try connection.damage().first {
-      throw LedgerError.damaged(files.database, detail: finding)
+      let line = finding.replacing("\n", with: " ")
+      throw LedgerError.damaged(files.database, detail: line)
     }
   }
 
