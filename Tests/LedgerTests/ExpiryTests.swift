@@ -35,16 +35,16 @@ struct ExpiryTests {
     try await LedgerFixture.with { fixture in
       let ceiling = fixture.time.now.advanced(by: .seconds(10))
       var sent: [ClaimedHandoff] = []
-      for number in 1...300 {
+      for number in 1...150 {
         sent.append(try await fixture.submitted(number, ceiling: ceiling))
       }
       let told = Told()
       try await withThrowingTaskGroup(of: Void.self) { group in
         for (index, claimed) in sent.enumerated() {
-          if index.isMultiple(of: 50) {
+          if index.isMultiple(of: 25) {
             // The moment comes in the middle of them, and the job looks at every turn.
             group.addTask {
-              if index == 150 { fixture.time.advance(.seconds(10)) }
+              if index == 50 { fixture.time.advance(.seconds(10)) }
               let ended = try await fixture.ledger.expireDue().map(\.id)
               told.expired.withLock { $0 += ended }
             }

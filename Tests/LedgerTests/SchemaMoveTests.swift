@@ -51,10 +51,10 @@ struct SchemaMoveTests {
       _ = try await fixture.answer(claimed, .failure(ResultError(.auth, "no", effect: .none)))
       let connection = try Connection(fixture.database, .write, busyTimeout: .seconds(5))
       for change in [
-        "consumed_at = NULL", "consumed_at = 1", "finished_at = 1", "output = '{}'",
-        "error_code = 'other'", "error_effect = 'applied'",
+        "consumed_at = NULL", "consumed_at = 1", "result = 'success'", "result = NULL",
+        "finished_at = NULL",
       ] {
-        let line = "UPDATE handoffs SET result = result, \(change)"
+        let line = "UPDATE handoffs SET \(change)"
         #expect(Self.refusal(of: line, in: connection) != nil, "\(change)")
       }
       try connection.close()
@@ -115,7 +115,8 @@ struct SchemaMoveTests {
     UPDATE handoffs SET status = '\(status.rawValue)', result = \(result(of: status)),
       lease_until = \(status == .leased ? "1" : "NULL"),
       attempts = attempts + (status = 'pending' AND '\(status.rawValue)' = 'leased'),
-      submitted_at = iif (status = 'leased' AND '\(status.rawValue)' = 'submitted', 1,
+      submitted_at = iif ('\(status.rawValue)' = 'accepted'
+        OR (status = 'leased' AND '\(status.rawValue)' = 'submitted'), ifnull (submitted_at, 1),
         submitted_at),
       waiting_reason = NULL, waiting_until = NULL, due_at = 1, consumed_at = NULL,
       finished_at = \(status.isFinal ? "1" : "NULL") WHERE id = \(id)

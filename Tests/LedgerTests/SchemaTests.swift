@@ -43,12 +43,11 @@ struct SchemaTests {
       "result = 'success'", "finished_at = 1", "waiting_reason = 'quota'", "consumed_at = 1",
       "submitted_at = NULL", "error_code = 'auth'", "token_digest = x'00'", "sync_publish = 2",
       "created_at = 'yesterday'", "lease_until = 1", "attempts = 2", "attempts = 0",
-      "submitted_at = 5", "error_effect = 'none'", "late_results = -1", "failures = -1",
+      "submitted_at = 5", "late_results = -1", "failures = -1",
       "consumed_at = 1, status = 'expired', finished_at = 1",
       "result = 'success', status = 'expired', finished_at = 1",
-      "status = 'pending', due_at = NULL", "destination = 'social'", "title = 'other'",
-      "key = 'other'", "token_random = zeroblob (24)",
-      "local_identifiers = ''", "cancel_requested_at = 1, status = 'expired', finished_at = 1",
+      "status = 'pending', due_at = NULL", "token_random = zeroblob (24)",
+      "cancel_requested_at = 1, status = 'expired', finished_at = 1",
     ]
   )
   func contradictions(change: String) async throws {

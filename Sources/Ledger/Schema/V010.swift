@@ -39,7 +39,6 @@ extension Schema {
         OR (NEW.status = 'expired' AND NEW.result IS NOT NULL)
         OR (NEW.consumed_at IS NOT NULL AND NEW.result IS NULL)
         OR (NEW.cancel_requested_at IS NOT NULL AND NEW.finished_at IS NOT NULL)
-        OR (NEW.error_code IS NULL AND (NEW.error_effect IS NOT NULL OR NEW.error_side IS NOT NULL))
         OR (NEW.status = 'succeeded' AND NEW.error_code IS NOT NULL)
         OR NEW.failures < 0 OR NEW.late_results < OLD.late_results
       BEGIN SELECT RAISE (ABORT, 'the columns of this handoff contradict each other'); END;
@@ -51,20 +50,13 @@ extension Schema {
           AND (OLD.status <> 'leased' OR NEW.status <> 'submitted')
           AND (OLD.submitted_at IS NOT NULL OR NEW.status <> 'accepted'))
       BEGIN SELECT RAISE (ABORT, 'an attempt is counted once, and sent once'); END;
-    -- One result ends a handoff and consumes its token; what it said stays, until a person decides
-    -- otherwise by one of the moves above.
-    CREATE TRIGGER handoffs_ended BEFORE UPDATE OF result, consumed_at, finished_at ON handoffs
-      WHEN NEW.status = OLD.status AND (NEW.result IS NOT OLD.result
-        OR NEW.consumed_at IS NOT OLD.consumed_at OR NEW.finished_at IS NOT OLD.finished_at
-        OR (OLD.finished_at IS NOT NULL AND (NEW.output IS NOT OLD.output
-          OR NEW.error_code IS NOT OLD.error_code OR NEW.error_effect IS NOT OLD.error_effect)))
+    -- One result ends a handoff and consumes its token; that stays, until a person decides otherwise by
+    -- one of the moves above.
+    CREATE TRIGGER handoffs_ended BEFORE UPDATE OF result, consumed_at ON handoffs
+      WHEN NEW.status = OLD.status
+        AND (NEW.result IS NOT OLD.result OR NEW.consumed_at IS NOT OLD.consumed_at)
       BEGIN SELECT RAISE (ABORT, 'the end of a handoff never changes'); END;
 
-    -- What was asked for never changes.
-    CREATE TRIGGER handoffs_request BEFORE UPDATE OF id, key, body_digest, destination,
-        local_identifiers, title, sync_publish, callback_id, metadata, is_automatic, created_at,
-        publish_at ON handoffs
-      BEGIN SELECT RAISE (ABORT, 'a request never changes'); END;
     -- What the token is made from is forgotten once nothing can be sent any more, and never replaced.
     CREATE TRIGGER handoffs_token BEFORE UPDATE OF token_random ON handoffs
       WHEN OLD.finished_at IS NULL OR OLD.status = 'failed' OR NEW.token_random <> zeroblob (24)
