@@ -75,8 +75,8 @@ struct RenditionTests {
   /// The library alone has the renditions too.
   private func rebuild(_ asset: String, _ before: [JSONValue], _ scene: Scene) async throws {
     #expect(try await scene.broker.command(["fsck"]).code == 0)
-    #expect(try await scene.broker.command(["gc", "--older-than", "0s"]).code == 0)
     await scene.broker.end(SIGTERM)
+    #expect(try await scene.broker.command(["gc", "--older-than", "0s"]).code == 0)
     #expect(try await scene.broker.command(["rebuild", "--force", "--verify"]).code == 0)
     #expect(try await Self.renditions(of: asset, scene) == before)
     try await scene.broker.start()
