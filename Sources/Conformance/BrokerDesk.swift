@@ -112,8 +112,11 @@ final class BrokerDesk: Sendable {
 
   /// Takes a rendition of an asset of the request as the broker does, and keeps nothing of it.
   private func register(_ parameters: JSONValue) -> Incoming.Answer {
-    guard let offer = try? WireCoder.document(RegisterParameters.self, from: parameters) else {
-      return refusal(.malformedRequest, "not the parameters of asset.register")
+    let offer: RegisterParameters
+    do {
+      offer = try WireCoder.document(RegisterParameters.self, from: parameters)
+    } catch {
+      return refusal(.malformedRequest, "not the parameters of asset.register: \(error)")
     }
     let refused = state.withLock { state -> Incoming.Answer? in
       guard let videos = state.videos[offer.state.revealed] else {

@@ -97,7 +97,7 @@ struct OutcomeTests {
   @Test("a rendition is registered for its asset under the request's token, in any bytes")
   func renditions() async throws {
     let work = try TemporaryFolder()
-    let path = BytePath(Array("/work/caf".utf8) + [0xE9] + Array(".mp4".utf8))
+    let path = BytePath(Array("/made/caf".utf8) + [0xE9] + Array(".mp4".utf8))
     let script = Script { handoff, context in
       let name = known(RenditionName("proxy"))
       do {

@@ -7,7 +7,8 @@ import Testing
 /// A receiver in Python that registers what it derives (`make`), or says what it was given (`take`).
 ///
 /// A title that begins with `try` names files, one word each, which it registers in its work folder, and its
-/// output says what it was answered; `bare` registers nothing, `fail` fails.
+/// output says what it was answered; `bare` registers nothing, `fail` fails, and
+/// `hold` waits for a file `go` in its work folder.
 struct RenditionPlugin {
   /// A `plugin` destination.
   static func destination(_ name: String, _ mode: String, _ more: String = "") -> String {
@@ -56,7 +57,7 @@ struct RenditionPlugin {
   }
 
   private static let program = """
-    import hashlib, itertools, json, os, queue, socket, sys, threading
+    import hashlib, itertools, json, os, queue, socket, sys, threading, time
 
     mode = sys.argv[1]
     work = os.environ["HANDOFF_WORK"]
@@ -97,6 +98,7 @@ struct RenditionPlugin {
     def perform(request):
         state, asset = request["state"], request["local_identifiers"][0]
         title = request.get("title", "").split()
+        while "hold" in title and not os.path.exists(os.path.join(work, "go")): time.sleep(0.05)
         granted = ask("asset.resolve", state=state, local_identifier=asset)["result"]
         output = {"sha256": digest(granted["path"]), "name": os.path.basename(granted["path"]),
                   "rendition": granted.get("rendition", "original")}

@@ -75,8 +75,8 @@ struct RenditionTests {
   /// The library alone has the renditions too.
   private func rebuild(_ asset: String, _ before: [JSONValue], _ scene: Scene) async throws {
     #expect(try await scene.broker.command(["fsck"]).code == 0)
-    #expect(try await scene.broker.command(["gc", "--older-than", "0s"]).code == 0)
     await scene.broker.end(SIGTERM)
+    #expect(try await scene.broker.command(["gc", "--older-than", "0s"]).code == 0)
     #expect(try await scene.broker.command(["rebuild", "--force", "--verify"]).code == 0)
     #expect(try await Self.renditions(of: asset, scene) == before)
     try await scene.broker.start()
@@ -98,7 +98,7 @@ struct RenditionTests {
     try await scene.wait(maker, until: "succeeded")
     let refused = try await scene.wait(posted, until: "refused")
     #expect(refused["error"]?["code"]?.text == "asset_damaged")
-    let mended = try await scene.send(asset, to: "maker", "make")
+    let mended = try await scene.send(asset, to: "maker", "make it")
     try await scene.wait(mended, until: "succeeded")
     #expect(try await Self.renditions(of: asset, scene).first?["status"]?.text == "present")
     try await scene.wait(try await scene.send(asset, to: "social", "take"), until: "succeeded")
@@ -123,10 +123,13 @@ struct RenditionTests {
       #expect(String(decoding: dry.output, as: UTF8.self).contains("\"after\""))
       #expect(try await scene.broker.json("handoffs").elements.isEmpty)
 
-      let sent = try await scene.broker.command(both + ["--title", "fail", "--json"])
+      let sent = try await scene.broker.command(both + ["--title", "hold fail", "--json"])
       let made = try WireCoder.decode(JSONValue.self, from: sent.output, limit: .max).elements
       #expect(made.compactMap { $0["destination"]?.text } == ["maker", "social"])
       let social = BytePath(try made[1].text(of: "id"))
+      #expect(made[1]["waiting"]?["reason"]?.text == "after")
+      let go = scene.broker.root.appending("state/work/maker/go")
+      try DurableFile.write([], to: go)
       let failed = try await scene.wait(social, until: "failed")
       #expect(failed["error"]?["code"]?.text == "dependency_failed")
       #expect(failed["error"]?["side"]?.text == "broker")
@@ -152,13 +155,13 @@ struct RenditionTests {
       [destination.preview]
       transport = "plugin"
       command = ["handoff-preview"]
+      containment = "none"
       write = ["preview"]
       [destination.preview.settings]
       folder = "./preview"
 
       """ + RenditionPlugin.destination("cards", "take", "after = [\"preview\"]\nuse = \"poster\"")
     try await RenditionPlugin.run(["preview", "cards"], destinations) { scene in
-      try Directory.create(scene.broker.root.appending("preview"))
       try scene.place(try await Scene.video(1), as: "clip.mp4")
       let asset = try await scene.identifier(of: "clip.mp4")
       let preview = try await scene.handoff(of: asset, to: "preview", is: "succeeded")
