@@ -132,7 +132,7 @@ extension Command {
 
   /// Why a handoff waits for a person.
   private static func reason(_ handoff: HandoffReport) -> String {
-    if handoff.status.isFinal {
+    if handoff.status.isFinal, handoff.lateResults > 0 {
       return "a success came after its end: `handoff adopt \(handoff.id)` takes it"
     }
     if handoff.waiting?.reason == .destinationUnknown {

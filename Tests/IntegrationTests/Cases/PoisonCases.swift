@@ -147,7 +147,7 @@ struct PoisonCases {
         if method == "discover":
             send({"id": call, "result": {
                 "name": "taker", "version": "1", "protocol_versions": [3],
-                "constraints": {}, "capabilities": ["probe"]}})
+                "constraints": {}, "capabilities": ["reconcile"]}})
         elif method == "submit":
             request = params["request"]
             if request["title"] == "poison":
