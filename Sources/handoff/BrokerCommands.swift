@@ -152,7 +152,8 @@ extension Command {
     Terminal.out(
       "config: rejected. \(file) was not taken; that of \(config.loadedAt.rfc3339) is in force:"
     )
-    for problem in config.problems { Terminal.out("  \(BytePath(problem).displayText)") }
+    // They are escaped already, as the broker tells them.
+    for problem in config.problems { Terminal.out("  \(problem)") }
   }
 
   private static func show(_ library: LibraryReport) {

@@ -52,39 +52,6 @@ struct ReloadTests {
     return found
   }
 
-  @Test("a destination that changes lets what runs end, and goes on with its new settings")
-  func changed() async throws {
-    try await Scene.run("", starting: false) { scene in
-      let text = Scene.configuration(handoff: ["slow"], destinations: Scene.held)
-      try scene.configure(text)
-      try await scene.broker.start()
-      let gate = try Gate("slow", scene)
-      try scene.write(try await Scene.video(1), to: "1.mp4")
-      try scene.write(try await Scene.video(2), to: "2.mp4")
-      _ = try await scene.broker.wait("handoffs") { handoffs in
-        handoffs.elements.count == 2
-          && handoffs.elements.contains { $0["status"]?.text == "submitted" }
-      }
-      let counting = try scene.counting("after")
-      try scene.configure(
-        Scene.configuration(
-          handoff: ["slow"],
-          destinations: Scene.exec("slow", counting, "concurrency = 2")
-        )
-      )
-      let loaded = try await scene.config(becomes: "current")["loaded_at"]?.text
-      try scene.broker.signal(SIGHUP)
-      // The old stage begins nothing more: the second one waits for the new settings.
-      _ = try await scene.broker.wait("status") { status in
-        status["config"]?["loaded_at"]?.text != loaded
-      }
-      try gate.pass()
-      let handoffs = try await scene.succeeded(2)
-      #expect(handoffs.allSatisfy { $0["attempts"]?.integer == 1 })
-      #expect(try scene.seen("after").count == 1)
-    }
-  }
-
   @Test("folders and destinations come and go while exports arrive, and none is lost or doubled")
   func steady() async throws {
     try await Scene.run("", starting: false) { scene in
