@@ -165,7 +165,9 @@ struct CrashTrial: Sendable {
     try scene.place(try await Scene.video(number), as: name)
   }
 
-  /// Asks to cancel every handoff that is not over. A broker that is gone says so, and nothing else.
+  /// Asks to cancel every handoff that is not over.
+  ///
+  /// A broker that is gone says so, and nothing else.
   func cancelAll() async throws {
     for handoff in try await handoffs() ?? [] {
       guard let id = handoff["id"]?.text, handoff["finished_at"]?.text == nil else { continue }

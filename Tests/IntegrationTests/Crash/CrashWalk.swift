@@ -26,7 +26,7 @@ struct CrashWalk: Sendable, CustomTestStringConvertible {
   var ends: Set<String> = ["outcome_unknown"]
   /// Before the points are counted.
   var prepare: @Sendable (CrashTrial) async throws -> Void = { _ in }
-  /// While they are counted. The broker may be gone at any moment of it.
+  /// While they are counted; the broker may be gone at any moment of it.
   var act: @Sendable (CrashTrial) async throws -> Void = { try await $0.export(1) }
   /// After the next start: what an operator does who was interrupted.
   var resume: @Sendable (CrashTrial) async throws -> Void = { _ in }
