@@ -204,7 +204,11 @@ struct CrashTrial: Sendable {
   }
 
   private func isSettled(videos: Int) async throws -> Bool {
-    guard let handoffs = try await handoffs() else { return false }
+    // After a restart an original is looked at when its quiet time is over.
+    let original = broker.exports.appending("clip.mp4")
+    guard try walk.keepsOriginal || FileStatus.of(original) == nil,
+      let handoffs = try await handoffs()
+    else { return false }
     return handoffs.count == videos * walk.destinations.count
       && handoffs.allSatisfy { handoff in
         let status = handoff["status"]?.text ?? ""
