@@ -11,7 +11,7 @@ struct CrashMatrixTests {
     .timeLimit(.minutes(5))
   )
   func kills() async throws {
-    let kills = Sampling(points: environmentValue("POINTS").flatMap { Int($0) } ?? 3)
+    let kills = Sampling(points: environmentValue("POINTS").flatMap { Int($0) } ?? 2)
     try await kills.run(CrashWalk.all) { count, random in
       (0..<kills.points).map { _ in .kill(Int.random(in: 1...count, using: &random)) }
     }
@@ -22,7 +22,7 @@ struct CrashMatrixTests {
     .timeLimit(.minutes(5))
   )
   func errors() async throws {
-    let errors = Sampling(points: environmentValue("POINTS").flatMap { Int($0) } ?? 4)
+    let errors = Sampling(points: environmentValue("POINTS").flatMap { Int($0) } ?? 3)
     try await errors.run([.importing]) { count, random in
       (0..<errors.points).map { index in
         let error = CrashMatrix.errors[index % CrashMatrix.errors.count]

@@ -165,7 +165,9 @@ struct CrashTrial: Sendable {
     try scene.place(try await Scene.video(number), as: name)
   }
 
-  /// Asks to cancel every handoff that is not over. A broker that is gone says so, and nothing else.
+  /// Asks to cancel every handoff that is not over.
+  ///
+  /// A broker that is gone says so, and nothing else.
   func cancelAll() async throws {
     for handoff in try await handoffs() ?? [] {
       guard let id = handoff["id"]?.text, handoff["finished_at"]?.text == nil else { continue }
@@ -202,7 +204,11 @@ struct CrashTrial: Sendable {
   }
 
   private func isSettled(videos: Int) async throws -> Bool {
-    guard let handoffs = try await handoffs() else { return false }
+    // After a restart an original is looked at when its quiet time is over.
+    let original = broker.exports.appending("clip.mp4")
+    guard try walk.keepsOriginal || FileStatus.of(original) == nil,
+      let handoffs = try await handoffs()
+    else { return false }
     return handoffs.count == videos * walk.destinations.count
       && handoffs.allSatisfy { handoff in
         let status = handoff["status"]?.text ?? ""

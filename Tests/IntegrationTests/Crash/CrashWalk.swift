@@ -26,7 +26,7 @@ struct CrashWalk: Sendable, CustomTestStringConvertible {
   var ends: Set<String> = ["outcome_unknown"]
   /// Before the points are counted.
   var prepare: @Sendable (CrashTrial) async throws -> Void = { _ in }
-  /// While they are counted. The broker may be gone at any moment of it.
+  /// While they are counted; the broker may be gone at any moment of it.
   var act: @Sendable (CrashTrial) async throws -> Void = { try await $0.export(1) }
   /// After the next start: what an operator does who was interrupted.
   var resume: @Sendable (CrashTrial) async throws -> Void = { _ in }
@@ -38,7 +38,7 @@ struct CrashWalk: Sendable, CustomTestStringConvertible {
 
   static let importing = CrashWalk(name: "import")
 
-  static let starting = CrashWalk(name: "first start", isArmedAtOnce: true)
+  static let starting = CrashWalk(name: "first start", usualPoints: 700, isArmedAtOnce: true)
 
   static let removing = CrashWalk(
     name: "import that takes the original",
@@ -72,6 +72,7 @@ struct CrashWalk: Sendable, CustomTestStringConvertible {
   /// One handoff is at the receiver, which waits, and one is pending behind it; both are cancelled.
   static let cancelling = CrashWalk(
     name: "cancel",
+    usualPoints: 120,
     script: "\(record)\nwhile [ ! -e \"$1.go\" ]; do sleep 0.02; done",
     destinations: ["script"],
     videos: [1, 2],
@@ -92,6 +93,7 @@ struct CrashWalk: Sendable, CustomTestStringConvertible {
   /// The plugin is killed at each of its own boundaries.
   static let receiving = CrashWalk(
     name: "plugin",
+    usualPoints: 45,
     program: "counting-receiver",
     plugin: """
       containment = "none"
