@@ -10,7 +10,7 @@ import Testing
 @Suite("Cases: crowds")
 struct CrowdCases {
   private static let files = 500
-  private static let concurrency = (plugin: 100, copies: 4)
+  private static let concurrency = (plugin: 25, copies: 4)
 
   @Test(
     "Case 55: five hundred exports at once never start more than each destination may",

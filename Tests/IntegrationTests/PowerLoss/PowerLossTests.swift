@@ -36,13 +36,14 @@ extension LongTests {
           starts: Self.starts
         )
         for fault in walk.faults.prefix(20) { Issue.record("seed \(seed): \(fault)") }
-        print("power loss: seed \(seed), \(log.records.count) records, \(walk)")
+        print("\(walk) (seed \(seed), \(log.records.count) records)")
         #expect(walk.faults.isEmpty)
         // It has seen what it is about.
         let promises = walk.promised
         #expect(promises.assets.count == 4 * Self.exports)
         #expect(promises.submitted.count == 3 * Self.exports)
-        #expect(promises.results.count == 3 * Self.exports)
+        // The answer to a result that the kill has swallowed is heard at the next start, as a reconciling.
+        #expect((1...3 * Self.exports).contains(promises.results.count))
         #expect(promises.removed.count == 2 * Self.exports)
       }
     }
