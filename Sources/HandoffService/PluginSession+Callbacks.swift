@@ -30,19 +30,11 @@ extension PluginSession {
       throw .refused(ResultError(fault.code, fault.message, effect: .unknown))
     }
     do {
-<<<<<<< HEAD
       // The receiver is answered once it is recorded; until then it is kept here, and tried again.
       try await LastingWrite(stop: parts.claims.stop, logger: parts.logger).run(
         "A result waits for the ledger",
         [.destination: settings.name.text]
       ) { try await parts.results.take(result, from: settings) }
-=======
-      // The answer waits with it: not every receiver brings a result again that was not recorded.
-      try await LastingWrite(stop: parts.claims.stop, logger: parts.logger)
-        .run("The result of a handoff waits to be recorded", [.destination: settings.name.text]) {
-          try await parts.results.take(result, from: settings)
-        }
->>>>>>> cf1542c6dd61cc40bc3daf36b9184f895d3872b3
       entry?.end()
     } catch let error as ResultError {
       // What comes too late ends the work on it all the same.
