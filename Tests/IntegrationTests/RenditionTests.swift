@@ -124,6 +124,7 @@ struct RenditionTests {
       #expect(try await scene.broker.json("handoffs").elements.isEmpty)
 
       let sent = try await scene.broker.command(both + ["--title", "hold fail", "--json"])
+      try #require(sent.code == 0, "\(sent.errors)")
       let made = try WireCoder.decode(JSONValue.self, from: sent.output, limit: .max).elements
       #expect(made.compactMap { $0["destination"]?.text } == ["maker", "social"])
       let social = BytePath(try made[1].text(of: "id"))
