@@ -142,10 +142,10 @@ struct RenditionTests {
 
       // Those that it waits for succeed, and what it is to be given is never made.
       let bare = try await scene.send(asset, to: "maker", "bare")
-      let second = try await scene.send(asset, to: "social", "take")
       try await scene.wait(bare, until: "succeeded")
-      let missing = try await scene.wait(second, until: "failed")
-      #expect(missing["error"]?["message"]?.text?.contains("no rendition proxy") == true)
+      let missing = try await scene.broker.command(["send", name, "--to", "social"])
+      #expect(missing.code == 4)
+      #expect(missing.errors.contains("no rendition proxy"))
     }
   }
 
