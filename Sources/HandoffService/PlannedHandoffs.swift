@@ -13,7 +13,8 @@ struct PlannedHandoffs {
     let byDestination = Dictionary(grouping: open, by: \.destination)
     for (name, handoffs) in byDestination.sorted(by: { $0.key.text < $1.key.text }) {
       guard let after = changed.destination(name) else {
-        add(.orphan, handoffs) { Self.orphan($0) }
+        // What was left before is no change.
+        if current.destination(name) != nil { add(.orphan, handoffs) { Self.orphan($0) } }
         continue
       }
       guard let before = current.destination(name) else {
