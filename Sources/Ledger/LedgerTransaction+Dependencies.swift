@@ -25,7 +25,9 @@ extension LedgerTransaction {
 
   /// Remembers that a handoff has ended, where somebody may wait for it.
   func noteEnd(of row: HandoffRow) {
-    guard let name = DestinationName(row.destination), handingOrder.current.isAwaited(name) else { return }
+    guard let name = DestinationName(row.destination), handingOrder.current.isAwaited(name) else {
+      return
+    }
     dependencies.ended.append(row.id)
   }
 

@@ -93,7 +93,8 @@ struct OpenedLedger {
     // After a power cut the file may name an event that has been pruned since.
     if code == nil, try connection.schemaVersion() >= Schema.pruningVersion,
       let range = try PrunedRange.covering(known.sequence, in: connection),
-      try keys.map({ try range.isGenuine($0) }) ?? true, range.last != known.sequence || range.after == known.code
+      try keys.map({ try range.isGenuine($0) }) ?? true,
+      range.last != known.sequence || range.after == known.code
     {
       return
     }

@@ -235,43 +235,9 @@ struct ConfigurationTests {
     #expect(destinations[1].command == ["xdg-open"])
     #expect(destinations[1].ceiling == .seconds(3600), "its tokens expire soon")
     #expect(destinations[2].inbox == "/etc/handoff/share")
-    #expect(configuration.unsupportedProblems.isEmpty)
   }
 
   private func callback(_ text: String) throws -> CallbackID { try #require(CallbackID(text)) }
-
-  @Test("what is built is not named as missing")
-  func supported() throws {
-    let configuration = try decode(
-      """
-      [[drop_folder]]
-      path = "exports"
-      handoff = ["one"]
-      on_supersede = "both"
-      watch = "poll"
-      package = true
-      prefer = ["mp4"]
-      proof = "marker"
-      existing = "ignore"
-      sidecar_wait = "5s"
-      [library]
-      retention = "90d"
-      [destination.one]
-      transport = "exec"
-      command = ["true"]
-      [destination.two]
-      transport = "exec"
-      command = ["true"]
-      after = ["one"]
-      use = "proxy"
-      [callback.two]
-      exec = ["notify-send", "{title}"]
-      [callback.three]
-      file = "told.jsonl"
-      """
-    )
-    #expect(configuration.unsupportedProblems.isEmpty)
-  }
 
   @Test("effective settings are a configuration with the same meaning")
   func effective() throws {
