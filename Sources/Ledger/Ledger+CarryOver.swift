@@ -1,6 +1,6 @@
 import Digests
 package import HandoffCore
-import HandoffProtocol
+package import HandoffProtocol
 import SQLite
 
 extension Ledger {

@@ -1,5 +1,5 @@
 import HandoffCore
-package import HandoffProtocol
+import HandoffProtocol
 import SQLite
 
 /// What of a former ledger holds in the one that takes its place: what people have said of destinations, and
@@ -67,7 +67,8 @@ extension Ledger {
     try await write { transaction in
       for pause in remains.pauses { try transaction.takeOver(pause) }
       for allowance in remains.allowances {
-        guard let known = try transaction.assetKey(allowance.asset), known.status != Asset.Status.deleted.rawValue
+        guard let known = try transaction.assetKey(allowance.asset),
+          known.status != Asset.Status.deleted.rawValue
         else { continue }
         _ = try transaction.allow(allowance.asset, allowance.destination)
       }

@@ -1,5 +1,6 @@
 import HandoffCore
 import HandoffProtocol
+import HandoffTestSupport
 import Ledger
 import Paths
 import SQLite
@@ -9,7 +10,8 @@ import Testing
 struct DependencyTests {
   @Test("What waits becomes due with the success, in one transaction, also over a restart")
   func success() async throws {
-    try await LedgerFixture.with { fixture in
+    try await withTemporaryDirectory(inMemory: true) { directory in
+      let fixture = try await LedgerFixture.open(directory)
       try await fixture.ledger.reconsiderAfter(.socialAfterArchive)
       // The one that waits is ordered first: all of an import is looked at together.
       let record = try await fixture.add(1, to: [.social, .archive])
