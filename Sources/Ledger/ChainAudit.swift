@@ -10,6 +10,8 @@ struct ChainAudit: Sendable {
   private(set) var events: Int64 = 0
   private(set) var prunedRanges: Int64 = 0
   private(set) var prunedEvents: Int64 = 0
+  /// The number of the last event that the present key does not prove; nil where it proves all.
+  private(set) var lastUnproven: Int64?
   /// How far it has come.
   private(set) var sequence: Int64 = 0
   /// Nil where it cannot be known, after a gap.
@@ -83,6 +85,7 @@ struct ChainAudit: Sendable {
     if try !ChainStart.isConfirmed(start, connection) {
       findings.add(.changed, from: start.sequence + 1, to: start.sequence + 1)
     }
+    lastUnproven = start.sequence
     position = start.sequence
     sequence = start.sequence
     code = start.code
