@@ -42,7 +42,11 @@ extension Ledger {
       if row.status.isInFlight || row.status == .outcomeUnknown, !isDoubted {
         // The receiver's memory may be as old as the ledger's.
         let isForgotten = try standing == .notReceived && transaction.isRestored(row.id)
-        try transaction.apply(isForgotten ? .unknown : standing, need, to: &row)
+        if isForgotten, row.cancelRequestedAt != nil {
+          try transaction.withdraw(&row, transaction.mayStillHappen(.noAnswer))
+        } else {
+          try transaction.apply(isForgotten ? .unknown : standing, need, to: &row)
+        }
       }
       return row
     }

@@ -81,6 +81,22 @@ struct SuccessorTests {
     }
   }
 
+  @Test("A wish to cancel ends what no receiver remembers, as something that may still happen")
+  func cancelled() async throws {
+    try await LedgerFixture.with { fixture in
+      let sent = try await fixture.submitted()
+      let copy = try await BackupCopy.make(of: fixture, 1)
+      let ledger = try await copy.open(fixture)
+      _ = try await ledger.takeUp(restoredAt: fixture.time.now, hasNewKey: false, handoffsAfter: 1)
+      let id = sent.handoff.id
+      #expect(try await ledger.cancel(id) { _ in .receiver }.status == .outcomeUnknown)
+      let end = try await ledger.recordKnowledge(id, .notReceived)
+      #expect(end.status == .cancelled)
+      #expect(end.error?.effect == .unknown)
+      try await ledger.close()
+    }
+  }
+
   @Test("An asset that came back after the backup, without its bytes, is no finding of an audit")
   func cameBackMissing() async throws {
     try await LedgerFixture.with { fixture in
