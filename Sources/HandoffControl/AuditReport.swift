@@ -30,9 +30,11 @@ package struct AuditReport: Codable, Sendable {
   }
 
   package var intact: Bool
-  /// Events that are there, and the number of the last one.
+  /// Events that were proven, and the number of the last one.
   package var events: Int64
   package var lastSequence: Int64
+  /// The number of the last event that cannot be proven, since its key is lost.
+  @OrNull package var lastUnproven: Int64?
   /// Events that the broker has dropped, and in how many runs.
   package var prunedEvents: Int64
   package var prunedRanges: Int64
@@ -67,6 +69,7 @@ package struct AuditReport: Codable, Sendable {
     case intact
     case events
     case lastSequence = "last_sequence"
+    case lastUnproven = "last_unproven"
     case prunedEvents = "pruned_events"
     case prunedRanges = "pruned_ranges"
     case handoffs

@@ -14,7 +14,7 @@ extension LedgerQueries {
   ) async throws -> AuditReport? {
     guard let ledger else { throw ControlError(.notFound, "there is no ledger to audit") }
     guard let audit = try await ledger.audit({ progress($0.done, $0.total) }) else { return nil }
-    return AuditReport(
+    var report = AuditReport(
       events: audit.events,
       lastSequence: audit.lastSequence,
       prunedEvents: audit.prunedEvents,
@@ -31,5 +31,7 @@ extension LedgerQueries {
       },
       findingCount: audit.findingCount
     )
+    report.lastUnproven = audit.lastUnproven
+    return report
   }
 }

@@ -10,6 +10,8 @@ struct ChainAudit: Sendable {
   private(set) var events: Int64 = 0
   private(set) var prunedRanges: Int64 = 0
   private(set) var prunedEvents: Int64 = 0
+  /// The number of the last event that the present key does not prove; nil where it proves all.
+  private(set) var lastUnproven: Int64?
   /// How far it has come.
   private(set) var sequence: Int64 = 0
   /// Nil where it cannot be known, after a gap.
@@ -37,7 +39,10 @@ struct ChainAudit: Sendable {
     }
     let isLast = rows.count < Self.pageSize
     let limit = isLast ? Int64.max : rows.last?.seq ?? .max
-    ranges = try PrunedRange.beyond(sequence, to: limit, in: connection)[...]
+    // A ledger that a newer release has not opened yet has dropped none.
+    let mayHaveRanges = try connection.schemaVersion() >= Schema.pruningVersion
+    ranges =
+      try mayHaveRanges ? PrunedRange.beyond(sequence, to: limit, in: connection)[...] : []
     for row in rows {
       try bridge(to: row.seq, keys)
       try look(at: row.seq, row.event, row.code, &chain)
@@ -80,6 +85,7 @@ struct ChainAudit: Sendable {
     if try !ChainStart.isConfirmed(start, connection) {
       findings.add(.changed, from: start.sequence + 1, to: start.sequence + 1)
     }
+    lastUnproven = start.sequence
     position = start.sequence
     sequence = start.sequence
     code = start.code

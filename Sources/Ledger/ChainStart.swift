@@ -49,11 +49,3 @@ extension LedgerTransaction {
     )
   }
 }
-
-extension LedgerReading {
-  /// The number of the last event that the present key cannot prove, since the ledger was restored without
-  /// its key; nil where it proves all.
-  package func lastUnprovenEvent() async throws -> Int64? {
-    try await readings.queue.read { connection in try ChainStart.read(connection)?.sequence }
-  }
-}

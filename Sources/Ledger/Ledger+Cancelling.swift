@@ -104,7 +104,7 @@ extension LedgerTransaction {
     )
   }
 
-  fileprivate func mayStillHappen(_ doubt: CancelDoubt) -> HandoffRow.StoredError {
+  func mayStillHappen(_ doubt: CancelDoubt) -> HandoffRow.StoredError {
     let message =
       switch doubt {
       case .cannotBeAsked:

@@ -15,10 +15,12 @@ package enum ChainVerdict: Hashable, Sendable {
 
 /// What an audit has found out.
 package struct LedgerAudit: Hashable, Sendable {
-  /// Events that are there.
+  /// Events that were proven.
   package internal(set) var events: Int64 = 0
   /// The number of the last event.
   package internal(set) var lastSequence: Int64 = 0
+  /// The number of the last event that cannot be proven, since its key is lost; nil where all can.
+  package internal(set) var lastUnproven: Int64?
   package internal(set) var prunedRanges: Int64 = 0
   package internal(set) var prunedEvents: Int64 = 0
   package internal(set) var handoffs: Int64 = 0
@@ -78,6 +80,7 @@ extension LedgerReading {
     return LedgerAudit(
       events: chain.events,
       lastSequence: chain.sequence,
+      lastUnproven: chain.lastUnproven,
       prunedRanges: chain.prunedRanges,
       prunedEvents: chain.prunedEvents,
       handoffs: tables.handoffs,

@@ -32,6 +32,9 @@ extension Command {
       try Terminal.json(report)
     } else {
       for finding in report.findings { Terminal.out(BytePath(finding.message).displayText) }
+      if let last = report.lastUnproven {
+        Terminal.error("events up to \(last) cannot be proven: their key was lost before a restore")
+      }
       let pruned = report.prunedEvents > 0 ? ", and \(report.prunedEvents) pruned ones" : ""
       Terminal.error(
         "\(report.events) events\(pruned), \(report.handoffs) handoffs, \(report.assets) assets: "

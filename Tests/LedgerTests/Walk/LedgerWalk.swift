@@ -45,7 +45,9 @@ final class LedgerWalk {
       directory: directory,
       logger: .silent,
       now: { clocks.now },
-      bootClock: clocks.boot
+      bootClock: clocks.boot,
+      // Its crashes are nobody's fault: suspects have tests of their own.
+      crashLimit: 0
     )
     let fixture = LedgerFixture(ledger: ledger, directory: directory, time: ManualTime())
     return (fixture, try Connection(fixture.database, .read, busyTimeout: .seconds(5)))
