@@ -25,6 +25,9 @@ struct DeliveryPreparation: Sendable {
   let library: AssetLibrary
   let ledger: Ledger
   let settings: SettingsInForce
+  /// Of the destination that a stage works for, which goes by them to its end; nil for whoever asks about
+  /// any destination.
+  let own: DestinationSettings?
   let objects: ObjectGuard
   let now: @Sendable () -> Timestamp
   let logger: Logger
@@ -83,10 +86,14 @@ struct DeliveryPreparation: Sendable {
     guard await library.isAvailable() else { return .wait(libraryAway) }
     let asset = try await ledger.asset(identifier)
     if let refusal = asset.standing.refusal(of: identifier) { return .refuse(refusal) }
-    guard let asset, try await isOpen(asset, to: handoff.destination) else {
+    guard let receiver = own ?? settings.now.destinations[handoff.destination] else {
+      // Which folders and which rendition it was limited to, nobody knows any more.
+      return .refuse(Self.unconfigured(identifier, handoff.destination))
+    }
+    guard let asset, try await isOpen(asset, to: receiver) else {
       return .refuse(Self.limited(identifier, handoff.destination))
     }
-    guard let name = settings.now.destinations[handoff.destination]?.rendition else {
+    guard let name = receiver.rendition else {
       return .ready([asset])
     }
     // The ledger lets it go only with the rendition, which may be gone since.
@@ -167,12 +174,24 @@ struct DeliveryPreparation: Sendable {
   }
 
   /// One sighting in a folder that the destination may have is enough: the content is the same.
-  private func isOpen(_ asset: Asset, to destination: DestinationName) async throws -> Bool {
+  private func isOpen(_ asset: Asset, to receiver: DestinationSettings) async throws -> Bool {
     // The drop folders whose assets it may have; none: all.
-    let allowed = settings.now.destinations[destination]?.folders ?? []
+    let allowed = receiver.folders
     guard !allowed.isEmpty else { return true }
     if asset.sources.contains(where: { allowed.contains($0.folder) }) { return true }
-    return try await ledger.isAllowed(asset.localIdentifier, to: destination)
+    return try await ledger.isAllowed(asset.localIdentifier, to: receiver.name)
+  }
+
+  private static func unconfigured(
+    _ identifier: LocalIdentifier,
+    _ destination: DestinationName
+  ) -> ResultError {
+    ResultError(
+      .accessLimited,
+      "the destination \(destination) is not configured any more",
+      effect: .none,
+      localIdentifier: identifier
+    )
   }
 
   private static func limited(

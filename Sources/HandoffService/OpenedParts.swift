@@ -39,6 +39,8 @@ struct OpenedParts: Sendable {
   let running = RunningPlugins()
   let turns = AssetTurns()
   let leftovers = WakeSignal()
+  /// The age to which history is kept may be another.
+  let pruning = WakeSignal()
   let files = BlockingThread("files")
   let roster = DestinationRoster()
   let stages: RunningStages
@@ -92,7 +94,7 @@ struct OpenedParts: Sendable {
         results: results,
         dryRun: DryRun(
           ledger: ledger,
-          delivery: delivery,
+          delivery: delivery(),
           running: running,
           roster: roster,
           now: SystemClock.now
@@ -208,11 +210,13 @@ struct OpenedParts: Sendable {
 
   // MARK: After it
 
-  var delivery: DeliveryPreparation {
+  /// For the stage of a destination, or for all of them.
+  func delivery(for destination: DestinationSettings? = nil) -> DeliveryPreparation {
     DeliveryPreparation(
       library: library,
       ledger: ledger,
       settings: settings,
+      own: destination,
       objects: ObjectGuard(library: library, ledger: ledger, urgent: urgent, logger: logger),
       now: SystemClock.now,
       logger: logger
@@ -272,7 +276,8 @@ struct OpenedParts: Sendable {
       check: desk,
       pruning: PruningStage(
         ledger: ledger,
-        age: configuration.broker.history,
+        settings: settings,
+        changed: pruning,
         stop: stop,
         now: SystemClock.now,
         logger: logger
@@ -326,7 +331,7 @@ struct OpenedParts: Sendable {
     ExecStage(
       settings: settings,
       receiver: ExecReceiver(launch: launch),
-      delivery: delivery,
+      delivery: delivery(for: settings),
       ledger: ledger,
       results: results,
       claims: claims(settings),
@@ -345,7 +350,7 @@ struct OpenedParts: Sendable {
   ) -> PluginStage {
     let parts = PluginSession.Parts(
       settings: settings,
-      delivery: delivery,
+      delivery: delivery(for: settings),
       renditions: renditions,
       work: state.work(settings.name),
       ledger: ledger,
