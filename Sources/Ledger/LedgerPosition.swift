@@ -37,7 +37,9 @@ extension LedgerReading {
       }
       if let code { return code.hexDigits == position.code }
       // Of a run that was dropped only its last code is known.
-      guard let range = try PrunedRange.covering(position.event, in: connection) else { return false }
+      guard let range = try PrunedRange.covering(position.event, in: connection) else {
+        return false
+      }
       return position.event < range.last || range.after.hexDigits == position.code
     }
   }
