@@ -10,17 +10,17 @@ package final class APIServer: Sendable {
   private let hosts: HostCheck
   private let results: ResultDoor
   private let assets: AssetDoor
-  private let refusals: RefusalLog
+  private let logger: Logger
 
   /// - Parameters:
   ///   - hosts: names accepted in the `Host` header besides the local ones.
   ///   - surroundings: what it asks of the rest of the broker.
-  ///   - logger: told of trouble, and at intervals of what was refused.
+  ///   - logger: told of trouble, and of what was refused.
   package init(hosts: [String], surroundings: APISurroundings, logger: Logger) {
     self.hosts = HostCheck(hosts)
     results = ResultDoor(surroundings: surroundings, logger: logger)
     assets = AssetDoor(surroundings: surroundings, logger: logger)
-    refusals = RefusalLog(logger: logger)
+    self.logger = logger
   }
 
   /// Serves a listening socket until the task is cancelled.
@@ -34,14 +34,12 @@ package final class APIServer: Sendable {
     )
     while !Task.isCancelled {
       do {
-        try await Task.sleep(for: RefusalLog.interval)
+        try await Task.sleep(for: .seconds(3600))
       } catch {
         // Cancelled: that is how serving ends.
       }
-      refusals.flush()
     }
     await server.stop()
-    refusals.flush(isLast: true)
   }
 
   private func route(_ head: HTTPRequestHead) -> HTTPRoute {
@@ -82,7 +80,13 @@ package final class APIServer: Sendable {
   }
 
   private func refused(_ problem: Problem) -> HTTPResponse {
-    refusals.count(problem.code)
+    let code = problem.code.text
+    // Anybody can have any number of requests refused; each must not cost a line.
+    logger.warning(
+      "A request was refused",
+      [.errorCode: code],
+      cause: "requests refused as \(code)"
+    )
     return problem.response
   }
 

@@ -4,8 +4,9 @@ import Synchronization
 /// are counted, and written once for each of intervals that grow, with how many there were.
 ///
 /// Only warnings and errors are merged; a transition is one record each. Records are of one fault when
-/// they have the same cause, or else the same sentence about the same things: long numbers, which may be
-/// free bytes, do not count. Pure: the moments come from outside, on a clock that only goes forward.
+/// they have the same cause, or else the same sentence about the same things: long numbers in words for
+/// people, which may be free bytes, do not count; those in names tell files apart. Pure: the moments come
+/// from outside, on a clock that only goes forward.
 package final class RepeatMerger: Sendable {
   private struct Fault {
     var last: LogRecord
@@ -54,12 +55,16 @@ package final class RepeatMerger: Sendable {
         return Self.due(&faults, at: moment) + [record]
       }
       let key = Self.key(record)
-      if let known = faults[key], moment - known.seenAt >= Self.memory { faults[key] = nil }
+      var lines: [LogRecord] = []
+      if let known = faults[key], moment - known.seenAt >= Self.memory {
+        // What was counted of it is told first.
+        lines = Self.due(&faults, at: moment)
+        faults[key] = nil
+      }
       guard var fault = faults[key] else {
-        let due = Self.due(&faults, at: moment)
-        Self.makeRoom(&faults)
+        lines += Self.due(&faults, at: moment) + Self.makeRoom(&faults, at: moment)
         faults[key] = Fault(last: record, lineAt: moment, seenAt: moment)
-        return due + [record]
+        return lines + [record]
       }
       fault.last = record
       fault.seenAt = moment
@@ -69,6 +74,11 @@ package final class RepeatMerger: Sendable {
       faults[key] = fault
       return Self.due(&faults, at: moment)
     }
+  }
+
+  /// The counts that are to be written now; asked every now and then, since perhaps nothing else comes.
+  package func due(at moment: Duration) -> [LogRecord] {
+    faults.withLock { faults in Self.due(&faults, at: moment) }
   }
 
   /// What was counted and not written yet: before the end.
@@ -104,19 +114,29 @@ package final class RepeatMerger: Sendable {
     return [told]
   }
 
-  private static func makeRoom(_ faults: inout [String: Fault]) {
-    guard faults.count >= limit else { return }
-    if let oldest = faults.min(by: { $0.value.seenAt < $1.value.seenAt }) {
-      faults[oldest.key] = nil
-    }
+  /// Forgets the oldest fault where there are too many; what was counted of it is told.
+  private static func makeRoom(
+    _ faults: inout [String: Fault],
+    at moment: Duration
+  ) -> [LogRecord] {
+    guard faults.count >= limit,
+      let oldest = faults.min(by: { $0.value.seenAt < $1.value.seenAt }),
+      var fault = faults.removeValue(forKey: oldest.key), fault.unsaid > 0
+    else { return [] }
+    return [fault.line(at: moment)]
   }
 
   private static func key(_ record: LogRecord) -> String {
     if let cause = record.cause { return cause }
     let fields = record.fields.filter { $0.key != .count }.sorted { $0.key < $1.key }
-    let texts = fields.map { "\($0.key.rawValue)=\(withoutLongNumbers($0.value))" }
+    let texts = fields.map { key, value in
+      "\(key.rawValue)=\(words.contains(key) ? withoutLongNumbers(value) : value)"
+    }
     return ([record.message] + texts).joined(separator: "\n")
   }
+
+  /// What is no name of anything.
+  private static let words: Set<LogKey> = [.detail, .error, .pid, .reason, .size]
 
   private static func withoutLongNumbers(_ text: String) -> String {
     var kept = ""

@@ -58,7 +58,7 @@ extension Broker {
         notices.signal($0)
       }
     )
-    try await ledger.revise(for: configuration)
+    try await ledger.revise(for: configuration.destinations)
     let stop = StopState()
     let library = try await openLibrary(configuration, ledger, stop, logger)
     settings.replace(

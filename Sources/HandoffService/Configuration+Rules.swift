@@ -3,11 +3,11 @@ import HandoffCore
 import HandoffProtocol
 import Ledger
 
-extension Configuration {
+extension [DestinationSettings] {
   /// What the ledger sees to at each destination, for ``Ledger/setRules(_:)``: at each start, and whenever
   /// another configuration is put in force.
   var rules: [DestinationName: DestinationRules] {
-    let named = destinations.map { settings in
+    let named = map { settings in
       (
         settings.name,
         DestinationRules(

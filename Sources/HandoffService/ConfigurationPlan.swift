@@ -45,7 +45,7 @@ package struct ConfigurationPlan: Encodable, Sendable {
     open: [Handoff]
   ) -> [PlanChange] {
     folders(current, changed) + destinations(current, changed) + callbacks(current, changed)
-      + library(current.library, changed.library)
+      + broker(current.broker, changed.broker) + library(current.library, changed.library)
       + PlannedHandoffs(current, changed, open).changes
   }
 
@@ -77,7 +77,7 @@ package struct ConfigurationPlan: Encodable, Sendable {
     func sorted(_ configuration: Configuration) -> [CallbackSettings] {
       configuration.callbacks.values.sorted { $0.id.text < $1.id.text }
     }
-    let own = differences(sorted(current), sorted(changed), by: \.id) { action, settings in
+    return differences(sorted(current), sorted(changed), by: \.id) { action, settings in
       let way =
         switch settings.action {
         case .exec: "exec"
@@ -87,10 +87,18 @@ package struct ConfigurationPlan: Encodable, Sendable {
         }
       return PlanChange(action, "callback", settings.id.text, way)
     }
-    let (before, after) = (current.broker.alert, changed.broker.alert)
-    guard before != after else { return own }
-    let detail = "\(before?.text ?? "none") becomes \(after?.text ?? "none")"
-    return own + [PlanChange(.change, "broker", "alert", detail)]
+  }
+
+  private static func broker(_ current: BrokerSettings, _ changed: BrokerSettings) -> [PlanChange] {
+    func age(_ duration: Duration?) -> String { duration.map(Quantities.text) ?? "keep" }
+    let keys = [
+      ("alert", current.alert?.text ?? "none", changed.alert?.text ?? "none"),
+      ("history", age(current.history), age(changed.history)),
+      ("crash_limit", "\(current.crashLimit)", "\(changed.crashLimit)"),
+    ]
+    return keys.filter { $0.1 != $0.2 }.map {
+      PlanChange(.change, "broker", $0.0, "\($0.1) becomes \($0.2)")
+    }
   }
 
   private static func library(

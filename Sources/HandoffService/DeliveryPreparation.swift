@@ -25,6 +25,9 @@ struct DeliveryPreparation: Sendable {
   let library: AssetLibrary
   let ledger: Ledger
   let settings: SettingsInForce
+  /// Of the destination that a stage works for, which goes by them to its end; nil for whoever asks about
+  /// any destination.
+  let own: DestinationSettings?
   let objects: ObjectGuard
   let now: @Sendable () -> Timestamp
   let logger: Logger
@@ -83,10 +86,14 @@ struct DeliveryPreparation: Sendable {
     guard await library.isAvailable() else { return .wait(libraryAway) }
     let asset = try await ledger.asset(identifier)
     if let refusal = asset.standing.refusal(of: identifier) { return .refuse(refusal) }
-    guard let asset, try await isOpen(asset, to: handoff.destination) else {
+    guard let receiver = own ?? settings.now.destinations[handoff.destination] else {
+      // Which folders and which rendition it was limited to, nobody knows any more.
+      return .refuse(Self.unconfigured(identifier, handoff.destination))
+    }
+    guard let asset, try await isOpen(asset, to: receiver) else {
       return .refuse(Self.limited(identifier, handoff.destination))
     }
-    guard let name = settings.now.destinations[handoff.destination]?.rendition else {
+    guard let name = receiver.rendition else {
       return .ready([asset])
     }
     // The ledger lets it go only with the rendition, which may be gone since.
@@ -167,12 +174,24 @@ struct DeliveryPreparation: Sendable {
   }
 
   /// One sighting in a folder that the destination may have is enough: the content is the same.
-  private func isOpen(_ asset: Asset, to destination: DestinationName) async throws -> Bool {
+  private func isOpen(_ asset: Asset, to receiver: DestinationSettings) async throws -> Bool {
     // The drop folders whose assets it may have; none: all.
-    let allowed = settings.now.destinations[destination]?.folders ?? []
+    let allowed = receiver.folders
     guard !allowed.isEmpty else { return true }
     if asset.sources.contains(where: { allowed.contains($0.folder) }) { return true }
-    return try await ledger.isAllowed(asset.localIdentifier, to: destination)
+    return try await ledger.isAllowed(asset.localIdentifier, to: receiver.name)
+  }
+
+  private static func unconfigured(
+    _ identifier: LocalIdentifier,
+    _ destination: DestinationName
+  ) -> ResultError {
+    ResultError(
+      .accessLimited,
+      "the destination \(destination) is not configured any more",
+      effect: .none,
+      localIdentifier: identifier
+    )
   }
 
   private static func limited(
@@ -194,48 +213,5 @@ struct DeliveryPreparation: Sendable {
     _ identifier: LocalIdentifier?
   ) -> ResultError {
     ResultError(code, message, effect: .none, localIdentifier: identifier)
-  }
-}
-
-extension Asset {
-  /// The name of the newest export of this content, which a granted path ends with.
-  ///
-  /// A rendition has the stem of that name, and its own extension.
-  var exportName: BytePath {
-    let name = sources.last?.path.lastComponent ?? BytePath(localIdentifier.uuid)
-    guard let given else { return name }
-    let suffix = given.fileExtension.isEmpty ? "" : "." + given.fileExtension
-    return BytePath(name.stem.bytes.prefix(Self.longestName - suffix.utf8.count))
-      .addingSuffix(suffix)
-  }
-
-  private static var longestName: Int { 255 }
-
-  var constrained: ConstrainedAsset {
-    // Of what is no video, only the size and the kind are known.
-    let isVideo = given == nil || given?.facts != nil
-    return ConstrainedAsset(
-      localIdentifier: localIdentifier,
-      size: size,
-      duration: isVideo ? facts.duration : nil,
-      container: facts.container,
-      videoCodec: isVideo ? facts.videoCodec : nil,
-      width: isVideo ? facts.width : nil,
-      height: isVideo ? facts.height : nil
-    )
-  }
-}
-
-extension Asset? {
-  /// Where it stands for a receiver, before access is limited.
-  ///
-  /// Whether an object that was missing is back, the look at it tells.
-  var standing: AssetStanding {
-    switch self?.status {
-    case .present, .unavailable: .readable
-    case .deleted: .deleted
-    case .damaged: .damaged
-    case nil: .missing
-    }
   }
 }

@@ -13,6 +13,9 @@ final class EndedByOrder: Sendable {
     signal.signal()
   }
 
+  /// They could not be looked after yet.
+  func giveBack(_ ended: ArraySlice<Handoff.ID>) { ids.withLock { $0 += ended } }
+
   func take() -> [Handoff.ID] {
     ids.withLock { ids in
       defer { ids = [] }

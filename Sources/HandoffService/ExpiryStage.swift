@@ -77,9 +77,15 @@ final class ExpiryStage: Sendable {
     let moment = now().advanced(by: .zero - Self.memory)
     while isRunning, try await ledger.forgetTokens(endedBefore: moment) > 0 {}
   }
+
+  /// What the ledger has ended by itself; what an error of the ledger leaves is looked after the next time.
   private func followEnded() async throws {
-    for id in ended.take() {
-      if let handoff = try await ledger.handoff(id) { await results.follow(handoff) }
+    var rest = ended.take()[...]
+    defer { if !rest.isEmpty { ended.giveBack(rest) } }
+    while let id = rest.first {
+      let handoff = try await ledger.handoff(id)
+      rest.removeFirst()
+      if let handoff { await results.follow(handoff) }
     }
   }
 }

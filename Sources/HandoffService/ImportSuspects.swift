@@ -27,6 +27,8 @@ final class ImportSuspects: Sendable {
   private struct State {
     var suspects: [BytePath: Suspect] = [:]
     var isOneUnderWay = false
+    /// 0 for never.
+    var limit: Int
   }
 
   /// What is to be done with a file.
@@ -37,8 +39,6 @@ final class ImportSuspects: Sendable {
 
   private let folder: BytePath
   private let boot: String
-  /// 0 for never.
-  private let limit: Int
   private let files: BlockingThread
   private let logger: Logger
   private let state: Mutex<State>
@@ -61,11 +61,10 @@ final class ImportSuspects: Sendable {
   ) throws(SystemError) {
     self.folder = folder
     self.boot = boot
-    self.limit = limit
     self.files = files
     self.logger = logger
     try Directory.create(folder, permissions: 0o700)
-    var found = State()
+    var found = State(limit: limit)
     for entry in try Directory.entries(of: folder) {
       let note = folder.appending(entry.name)
       guard var suspect = try Self.read(note, boot) else {
@@ -110,6 +109,9 @@ final class ImportSuspects: Sendable {
     }
   }
 
+  /// Another limit holds from now on; 0 for never.
+  func setLimit(_ limit: Int) { state.withLock { $0.limit = limit } }
+
   /// A person wants a file taken however often it was under way.
   func forget(_ path: BytePath) async {
     let names = state.withLock { state in
@@ -123,11 +125,11 @@ final class ImportSuspects: Sendable {
   private func step(_ name: BytePath, _ path: BytePath, _ identity: FileIdentity) -> Step {
     state.withLock { state in
       // A file that has changed is another one.
-      guard limit > 0, var suspect = state.suspects[name], suspect.size == identity.size,
+      guard state.limit > 0, var suspect = state.suspects[name], suspect.size == identity.size,
         suspect.modified == identity.modified
       else { return .take(crashes: 0) }
       let times = "the broker crashed \(suspect.crashes) times while it imported this"
-      if suspect.crashes >= limit {
+      if suspect.crashes >= state.limit {
         let reason = "given up: \(times); `handoff retry \(path.displayText)` has it tried again"
         return .answer(.failed(reason: reason, state: .refused, mayPass: false))
       }

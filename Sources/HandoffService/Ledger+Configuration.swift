@@ -8,15 +8,15 @@ import Paths
 extension Ledger {
   /// Has the pending handoffs follow what the configuration says of their destinations now.
   ///
-  /// - Parameter configuration: about to be in force; nothing goes by it yet.
+  /// - Parameter destinations: about to be in force; nothing goes by what is new in them yet.
   /// - Throws: where the ledger cannot be written.
-  func revise(for configuration: Configuration) async throws {
-    let addresses = configuration.destinations.compactMap { settings in
+  func revise(for destinations: [DestinationSettings]) async throws {
+    let addresses = destinations.compactMap { settings in
       settings.transport == .http ? settings.url.map { (settings.name, $0) } : nil
     }
     try await liftStops(addresses: Dictionary(addresses) { first, _ in first })
-    try await reconsiderAfter(HandingOrder(configuration.destinations))
-    try await setRules(configuration.rules)
+    try await reconsiderAfter(HandingOrder(destinations))
+    try await setRules(destinations.rules)
   }
 
   /// When each folder was seen for the first time, which for those that never were is now.

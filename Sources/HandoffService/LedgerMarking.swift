@@ -29,7 +29,7 @@ struct LedgerMarking: Sendable {
       "the ledger is an old copy or another one: the library \(library.path.displayText) has seen event "
         + "\(mark.event) of its ledger, and this one ends at \(last.event) or has another event there. "
         + "What came after would be handed off again; put a backup in its place with `handoff restore`, or "
-        + "make the ledger again with `handoff rebuild`"
+        + "make the ledger again with `handoff rebuild --force`"
     )
   }
 

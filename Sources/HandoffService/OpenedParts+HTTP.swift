@@ -16,7 +16,7 @@ extension OpenedParts {
         agent: "handoff/\(Version.text)",
         now: SystemClock.now
       ),
-      delivery: delivery,
+      delivery: delivery(for: destination),
       ledger: ledger,
       results: results,
       claims: claims(destination),
@@ -32,7 +32,7 @@ extension OpenedParts {
   func apiStage() -> APIStage {
     let settings = settings
     let results = results
-    let reading = GrantedReading(library: library, ledger: ledger, delivery: delivery)
+    let reading = GrantedReading(library: library, ledger: ledger, delivery: delivery())
     let server = APIServer(
       hosts: APIAddress.hosts(configuration.broker),
       surroundings: APISurroundings(

@@ -9,7 +9,7 @@ extension OpenedParts {
     URLStage(
       settings: settings,
       receiver: URLReceiver(settings: settings, host: host),
-      delivery: delivery,
+      delivery: delivery(for: settings),
       ledger: ledger,
       results: results,
       claims: claims(settings),
@@ -28,7 +28,7 @@ extension OpenedParts {
         work: state.work(settings.name),
         logger: logger
       ),
-      delivery: delivery,
+      delivery: delivery(for: settings),
       ledger: ledger,
       results: results,
       claims: claims(settings),

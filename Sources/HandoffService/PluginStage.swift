@@ -86,6 +86,8 @@ struct PluginStage: Sendable {
       group.addTask {
         await parts.claims.run(counting: health.inFlight) { claimed in
           await session.refuse(claimed.handoff.id, error)
+          // Where that could not be recorded, it is not left claimed.
+          await parts.claims.giveBack(claimed)
         }
       }
       group.addTask { await drained.wait(atMost: time) }

@@ -1,3 +1,4 @@
+import HandoffConfig
 import HandoffCore
 import HandoffLog
 import HandoffProtocol
@@ -9,8 +10,9 @@ import Ledger
 /// stays.
 struct PruningStage: Sendable {
   let ledger: Ledger
-  /// Nil to keep all.
-  let age: Duration?
+  let settings: SettingsInForce
+  /// The age to which history is kept may be another.
+  let changed: WakeSignal
   let stop: StopState
   let now: @Sendable () -> Timestamp
   let logger: Logger
@@ -22,20 +24,24 @@ struct PruningStage: Sendable {
 
   /// Runs until the service drains.
   func run() async {
-    guard let age else { return }
-    let drained = WakeSignal()
-    stop.wakeOnDrain(drained)
+    stop.wakeOnDrain(changed)
     while !stop.isDraining, !Task.isCancelled {
+      let age = age
       do {
-        try await round(age, drained)
+        if let age { try await round(age) }
       } catch {
         logger.error("History is not pruned", [.error: "\(error)"])
       }
-      await drained.wait(atMost: min(age, Self.longestInterval))
+      // A change during the round has perhaps woken one of its pauses.
+      guard age == self.age else { continue }
+      await changed.wait(atMost: age.map { min($0, Self.longestInterval) })
     }
   }
 
-  private func round(_ age: Duration, _ drained: WakeSignal) async throws {
+  /// Nil to keep all.
+  private var age: Duration? { settings.now.configuration.broker.history }
+
+  private func round(_ age: Duration) async throws {
     let cutoff = now().advanced(by: .zero - age)
     var cursor: Handoff.ID?
     var dropped = 0
@@ -43,7 +49,7 @@ struct PruningStage: Sendable {
       let step = try await ledger.prune(endedBefore: cutoff, after: cursor)
       cursor = step.next
       dropped += step.handoffs
-      if cursor != nil { await drained.wait(atMost: Self.pause) }
+      if cursor != nil { await changed.wait(atMost: Self.pause) }
     } while cursor != nil && !stop.isDraining && !Task.isCancelled
     if dropped > 0 {
       logger.info(

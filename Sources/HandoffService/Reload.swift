@@ -4,6 +4,7 @@ import HandoffControl
 import HandoffCore
 import HandoffLog
 import HandoffProtocol
+import Ledger
 import LinuxSystem
 import Paths
 
@@ -39,9 +40,11 @@ struct Reload: Sendable {
       firstSeen: try await parts.ledger.firstSeen(folders: configuration.dropFolders),
       loadedAt: SystemClock.now()
     )
-    try await parts.ledger.revise(for: configuration)
+    try await parts.ledger.revise(for: difference.meanwhile)
+    try await parts.ledger.setCrashLimit(configuration.broker.crashLimit)
     // From here on nothing can be refused any more.
     parts.settings.replace(with: values)
+    parts.suspects.setLimit(configuration.broker.crashLimit)
     await remember(values)
     await apply(difference, starts)
     return changes + difference.rotated
@@ -96,13 +99,7 @@ struct Reload: Sendable {
     let configuration = parts.configuration
     await watcher.change(to: configuration.dropFolders, firstSeen: parts.settings.now.firstSeen)
     await withDiscardingTaskGroup { group in
-      for name in difference.removed { group.addTask { await remove(name) } }
-      for destination in difference.changed {
-        group.addTask {
-          await end(destination.name)
-          starts[destination.name]?()
-        }
-      }
+      group.addTask { await change(difference, starts) }
       for callback in difference.removedCallbacks {
         group.addTask {
           await parts.stages.end(callback.stageName, within: Self.drainLimit)
@@ -122,8 +119,9 @@ struct Reload: Sendable {
         }
       }
     }
-    // The retention may be another.
+    // The retention and the history's age may be others.
     parts.leftovers.signal()
+    parts.pruning.signal()
     do {
       try await recovery.originals.forgetChangedFolders()
     } catch {
@@ -131,8 +129,35 @@ struct Reload: Sendable {
     }
   }
 
-  private func remove(_ name: DestinationName) async {
-    await end(name)
+  /// Ends what is removed or changed, has the ledger go by what is in force now, and starts what is changed.
+  ///
+  /// Not before all of it has ended: what an approval, a quota, `after` or a stop has held back would be let
+  /// go to a receiver that is about to be another one, or none.
+  private func change(
+    _ difference: ReloadDifference,
+    _ starts: [DestinationName: @Sendable () -> Void]
+  ) async {
+    if difference.ended.isEmpty { return }
+    await withDiscardingTaskGroup { group in
+      for name in difference.ended { group.addTask { await end(name) } }
+    }
+    for name in difference.removed { remove(name) }
+    let destinations = parts.configuration.destinations
+    do {
+      try await LastingWrite(stop: parts.stop, logger: parts.logger)
+        .run("A reload waits for the ledger", [:]) {
+          try await parts.ledger.revise(for: destinations)
+        }
+    } catch {
+      return parts.logger.error(
+        "Destinations that were changed are not worked for until the next start",
+        [.error: "\(error)"]
+      )
+    }
+    for destination in difference.changed { starts[destination.name]?() }
+  }
+
+  private func remove(_ name: DestinationName) {
     parts.dispatch.remove(name)
     parts.wishes.remove(name)
     parts.roster.remove(name)

@@ -10,6 +10,9 @@ struct ReloadDifference: Sendable {
   /// As they are to be.
   private(set) var changed: [DestinationSettings] = []
   private(set) var removed: [DestinationName] = []
+  /// What the ledger goes by until the stages have ended that a reload ends: it lets nothing go to a
+  /// receiver that is on its way out which was held back there.
+  private(set) var meanwhile: [DestinationSettings] = []
   private(set) var addedCallbacks: [CallbackSettings] = []
   private(set) var changedCallbacks: [CallbackSettings] = []
   private(set) var removedCallbacks: [CallbackID] = []
@@ -24,13 +27,17 @@ struct ReloadDifference: Sendable {
       let name = destination.name
       guard let known = old.destinations[name] else {
         added.append(destination)
+        meanwhile.append(destination)
         continue
       }
+      meanwhile.append(known)
       let isRotated = !Self.same(old.secrets.destinations[name], secrets.destinations[name])
       if known != destination || isRotated { changed.append(destination) }
       if known == destination, isRotated { rotated.append(Self.rotation("destination", name.text)) }
     }
-    removed = before.destinations.map(\.name).filter { configuration.destination($0) == nil }
+    let gone = before.destinations.filter { configuration.destination($0.name) == nil }
+    removed = gone.map(\.name)
+    meanwhile += gone
     for callback in configuration.callbacks.values {
       guard let known = before.callbacks[callback.id] else {
         addedCallbacks.append(callback)
@@ -50,6 +57,9 @@ struct ReloadDifference: Sendable {
 
   /// Those that are started.
   var started: [DestinationSettings] { added + changed }
+
+  /// Those whose stages end.
+  var ended: [DestinationName] { removed + changed.map(\.name) }
 
   private static func same(_ old: [WebhookSecret]?, _ new: [WebhookSecret]?) -> Bool {
     let (old, new) = (old ?? [], new ?? [])

@@ -158,6 +158,7 @@ struct RenditionIntake: Sendable {
       guard var asset = try await ledger.asset(identifier), asset.status != .deleted else {
         throw Self.refusal(.assetDeleted, "the asset was deleted", offer)
       }
+      let before = asset
       do throws(LibraryError) {
         guard try await library.holds(rendition.digest) else {
           throw LibraryError(.sourceChanged, offer.path)
@@ -172,6 +173,8 @@ struct RenditionIntake: Sendable {
       do {
         try await ledger.register(rendition, of: identifier, under: offer.handoff.id)
       } catch LedgerError.hasEnded {
+        // Else a rebuild would know a rendition that was refused.
+        try await library.writeRecord(before)
         throw Self.refusal(.expired, "the handoff has ended", offer)
       }
     }

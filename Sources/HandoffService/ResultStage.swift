@@ -14,7 +14,6 @@ struct ResultStage: Sendable {
   let receipts: ReceiptStage
   let changes: ChangeBroadcast
   let logger: Logger
-  private let refusals = RefusalLog()
 
   /// Takes a result that came from a destination.
   ///
@@ -137,7 +136,15 @@ struct ResultStage: Sendable {
     do {
       return try await work()
     } catch let error as ResultError {
-      refusals.note(error.code, error.message, from: destination, in: logger)
+      var fields: [LogKey: String] = [.errorCode: error.code.text, .detail: error.message]
+      fields[.destination] = destination?.text
+      // A receiver that sends garbage fills neither the log nor the disk that it is on.
+      let sender = destination?.text ?? "nobody"
+      logger.warning(
+        "A result was refused",
+        fields,
+        cause: "results of \(sender) refused as \(error.code.text)"
+      )
       throw error
     }
   }

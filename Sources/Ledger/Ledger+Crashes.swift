@@ -35,6 +35,11 @@ extension Ledger {
     }
     return try rows.map { try Handoff($0) }
   }
+
+  /// From now on so many crashes are too many; 0 for never.
+  package func setCrashLimit(_ limit: Int) async throws {
+    try await write { transaction in transaction.crashLimit = limit }
+  }
 }
 
 extension LedgerReading {

@@ -14,7 +14,7 @@ final class LedgerTransaction {
   private let clock: @Sendable () -> Timestamp
   let bootClock: BootClock?
   /// After so many crashes with it in flight a handoff is given up; 0 for never.
-  let crashLimit: Int
+  var crashLimit: Int
   private let headFile: HeadFile
   private let logger: Logger
   private let onCommit: @Sendable (Set<DestinationName>) -> Void

@@ -29,6 +29,7 @@ extension Command {
       sink: write
     )
     defer { for record in merger.rest() { write(record) } }
+    async let _: Void = writeCounts(of: merger, since: start)
     let broker = try await Broker.open(
       configuration,
       programs: Programs.besideThisOne(),
@@ -51,6 +52,21 @@ extension Command {
       Terminal.out("ready")
     }
     return .done
+  }
+
+  /// Writes what was counted of repeats where nothing else is logged, until it is cancelled.
+  private static func writeCounts(
+    of merger: RepeatMerger,
+    since start: ContinuousClock.Instant
+  ) async {
+    while true {
+      do {
+        try await Task.sleep(for: .seconds(10))
+      } catch {
+        return
+      }
+      for record in merger.due(at: start.duration(to: .now)) { write(record) }
+    }
   }
 
   @Sendable

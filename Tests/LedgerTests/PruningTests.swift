@@ -58,6 +58,23 @@ struct PruningTests {
     }
   }
 
+  @Test("A place whose event was pruned was passed, also behind an event that stays")
+  func passed() async throws {
+    try await LedgerFixture.with { fixture in
+      try await ended(1, fixture)
+      let place = try await fixture.ledger.position()
+      try await ended(2, fixture)
+      fixture.time.advance(.seconds(100))
+      _ = try await prune(fixture, before: fixture.time.now)
+      #expect(try await fixture.ledger.handoffs().isEmpty)
+      #expect(try await fixture.ledger.hasPassed(place))
+      let another = LedgerPosition(event: place.event, code: "00")
+      #expect(try await !fixture.ledger.hasPassed(another))
+      let later = LedgerPosition(event: place.event + 1000, code: "00")
+      #expect(try await !fixture.ledger.hasPassed(later))
+    }
+  }
+
   @Test("A failure with nothing left behind is forgotten, so that a person may send again")
   func failedMayBeSent() async throws {
     try await LedgerFixture.with { fixture in
