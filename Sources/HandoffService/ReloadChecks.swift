@@ -34,6 +34,7 @@ struct ReloadChecks: Sendable {
   static func restarts(_ old: Configuration, _ new: Configuration) -> [Restart] {
     func shown(_ path: BytePath?) -> String { path?.displayText ?? "none" }
     func shown(_ text: String?) -> String { text.map { BytePath($0).displayText } ?? "none" }
+    func shown(_ age: Duration?) -> String { age.map(Quantities.text) ?? "keep" }
     let (before, after) = (old.broker, new.broker)
     let keys = [
       ("broker.state", shown(before.state), shown(after.state)),
@@ -45,6 +46,8 @@ struct ReloadChecks: Sendable {
         shown(after.allowedHosts.joined(separator: ", "))
       ),
       ("broker.group", shown(before.group), shown(after.group)),
+      ("broker.history", shown(before.history), shown(after.history)),
+      ("broker.crash_limit", String(before.crashLimit), String(after.crashLimit)),
       ("library.path", shown(old.library.path), shown(new.library.path)),
     ]
     return keys.filter { $0.1 != $0.2 }.map {

@@ -62,6 +62,11 @@ struct ChainAudit: Sendable {
     return .broken(sequence: first.first ?? 0)
   }
 
+  /// Without the head file nobody can tell whether the end was cut off; without events there is no end.
+  mutating func noteMissingHead() {
+    if sequence > 0 { findings.add(AuditFinding(kind: .headMissing)) }
+  }
+
   /// Reads all pages at once; blocks.
   static func verdict(
     _ connection: Connection,

@@ -59,6 +59,10 @@ struct WaitingTests {
         #expect(words.contains(part), "\(words)")
       }
       _ = try await broker.wait("show", "h1") { $0["status"]?.text == "succeeded" }
+      // Words that do not belong together do nothing, whatever the handoff is like.
+      #expect(try await broker.command(["approve", "h1", "--expect", "abc"]).code == 2)
+      #expect(try await broker.command(["retry", "h1", "--dry-run"]).code == 2)
+      #expect(try await broker.command(["retry", "h1", "--destination", "social"]).code == 2)
       let late = try await broker.command(["approve", "h1"])
       #expect(late.code == 4)
       #expect(late.errors.contains("it is succeeded"))
@@ -113,8 +117,11 @@ struct WaitingTests {
     try await Scene.run(configuration) { scene in
       let broker = scene.broker
       #expect(try await broker.command(["pause", "nowhere"]).code == 3)
-      #expect(try await broker.json("pause", "social")["paused"] == .bool(true))
-      #expect(try await broker.json("pause", "social")["paused"] == .bool(false))
+      for wasPaused in [false, true] {
+        let report = try await broker.json("pause", "social")
+        #expect(report["paused"] == .bool(true))
+        #expect(report["was_paused"] == .bool(wasPaused))
+      }
       try scene.write(try await Scene.video(3), to: "cut.mp4")
       _ = try await broker.wait("handoffs") { handoffs in
         handoffs.elements.contains { $0["status"]?.text == "succeeded" }

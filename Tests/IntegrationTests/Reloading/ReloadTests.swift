@@ -175,13 +175,15 @@ struct ReloadTests {
       let changed =
         Scene.configuration(destinations: Scene.exec("new", "/bin/true"))
         .replacing("path = \"library\"", with: "path = \"elsewhere\"")
+        .replacing("[broker]\n", with: "[broker]\ncrash_limit = 7\n")
       try scene.configure(changed)
       let plan = try await scene.broker.json("plan")
       let actions = plan["changes"]?.elements.compactMap { $0["action"]?.text }
-      #expect(actions == ["restart", "add"])
+      #expect(actions == ["restart", "restart", "add"])
       let refused = try await scene.broker.command(["reload"])
       #expect(refused.code == 2)
-      #expect(refused.errors.contains("handoff.toml:6:8: library.path: needs a restart"))
+      #expect(refused.errors.contains("broker.crash_limit: needs a restart: 3 becomes 7"))
+      #expect(refused.errors.contains("handoff.toml:7:8: library.path: needs a restart"))
       #expect(try await scene.broker.json("status")["destinations"]?.elements.isEmpty == true)
       await scene.broker.end(SIGTERM)
       #expect(try await scene.broker.command(["reload"]).code == 75)
