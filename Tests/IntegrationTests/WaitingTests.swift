@@ -37,7 +37,7 @@ struct WaitingTests {
     )
     try await Scene.run(configuration) { scene in
       let broker = scene.broker
-      try scene.write(try await Scene.video(1), to: "cut.mp4")
+      try scene.write(try await Scene.video(1), to: "cut\\1.mp4")
       let listed = try await broker.wait("handoffs") { $0.elements.count == 1 }
       #expect(listed.elements[0]["waiting"]?["reason"]?.text == "approval")
       let shown = try await broker.json("show", "h1")
@@ -55,7 +55,7 @@ struct WaitingTests {
       let done = try await broker.command(["approve", "h1", "--expect", BytePath(digest)])
       #expect(done.code == 0)
       let words = String(decoding: done.output, as: UTF8.self)
-      for part in ["cut", "social", "cut.mp4", String(digest.prefix(16))] {
+      for part in ["cut", "social", "cut\\\\1.mp4", String(digest.prefix(16))] {
         #expect(words.contains(part), "\(words)")
       }
       _ = try await broker.wait("show", "h1") { $0["status"]?.text == "succeeded" }

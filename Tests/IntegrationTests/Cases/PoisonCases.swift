@@ -60,7 +60,7 @@ struct PoisonCases {
       try await scene.untilImported("good.mp4")
       let report = try await scene.file("poison.mp4", is: "refused")
       #expect(report["reason"]?.text?.contains("crashed 3 times") == true)
-      _ = try await scene.broker.json("retry", path)
+      _ = try await scene.broker.json("retry", scene.exports.appending("poison.mp4"))
       try await scene.untilImported("poison.mp4")
     }
   }
