@@ -40,8 +40,7 @@ struct Scene {
     """
     [broker]
     state = "state"
-    listen = ""
-    \(broker)
+    listen = ""\(broker.isEmpty ? "" : "\n" + broker)
 
     [library]
     path = "library"
