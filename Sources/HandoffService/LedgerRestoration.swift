@@ -87,8 +87,8 @@ package struct LedgerRestoration: Sendable {
       restoredAt: SystemClock.now()
     )
     report.key = key.rawValue
-    let last = await formerLastHandoff(state, report.restoredAt)
-    try await takeUp(state, library, hasNewKey: key == .new, after: last, &report)
+    let former = await former(state, report.restoredAt)
+    try await takeUp(state, library, hasNewKey: key == .new, after: former, &report)
     let aside = state.path.appending("ledger-before-\(report.restoredAt.milliseconds)")
     let replacement = LedgerReplacement(
       directory: state.path,
@@ -116,19 +116,23 @@ package struct LedgerRestoration: Sendable {
     )
   }
 
-  /// The number after which new handoffs begin.
+  /// The number after which new handoffs begin, and what else holds of the ledger that is there.
   ///
-  /// Where the ledger that is there cannot be read, that is the count of minutes since 1970, which no ledger
-  /// reaches: receivers may have had any number since the backup was made.
-  private func formerLastHandoff(_ state: StateFolder, _ moment: Timestamp) async -> Int64 {
+  /// Where it cannot be read, that is the count of minutes since 1970, which no ledger reaches: receivers
+  /// may have had any number since the backup was made.
+  private func former(
+    _ state: StateFolder,
+    _ moment: Timestamp
+  ) async -> (last: Int64, remains: LedgerRemains) {
     do {
       let reader = try await Ledger.openForReading(directory: state.path)
       let last = try await reader.lastHandoffRow()
+      let remains = await reader.remains(logger)
       try await reader.close()
-      return last
+      return (last, remains)
     } catch {
       logger.info("Nothing can be read of the former ledger", [.error: "\(error)"])
-      return moment.milliseconds / 60_000
+      return (moment.milliseconds / 60_000, LedgerRemains())
     }
   }
 
@@ -138,7 +142,7 @@ package struct LedgerRestoration: Sendable {
     _ state: StateFolder,
     _ library: AssetLibrary,
     hasNewKey: Bool,
-    after last: Int64,
+    after former: (last: Int64, remains: LedgerRemains),
     _ report: inout RestoreReport
   ) async throws {
     let ledger = try await Ledger.open(
@@ -149,7 +153,7 @@ package struct LedgerRestoration: Sendable {
     let open = try await ledger.takeUp(
       restoredAt: report.restoredAt,
       hasNewKey: hasNewKey,
-      handoffsAfter: last
+      handoffsAfter: former.last
     )
     report.openHandoffs = open.map(HandoffReport.init)
     let contents = try await library.contents()
@@ -173,6 +177,7 @@ package struct LedgerRestoration: Sendable {
     }
     try await adopt(adopted, ledger, library)
     report.adopted = adopted.count
+    try await ledger.takeOver(former.remains)
     try await ledger.close()
   }
 

@@ -109,9 +109,14 @@ package struct LibraryRebuild: Sendable {
       let reader = try await Ledger.openForReading(directory: state.path)
       let last = try await reader.lastHandoffRow()
       let open = try await reader.handoffs().filter { !$0.status.isFinal }
+      var former = FormerHandoffs(last: max(last, 0), open: open)
+      for handoff in open {
+        former.moments[handoff.id] = try await reader.publishMoment(of: handoff.id)
+      }
+      former.remains = await reader.remains(logger)
       try await reader.close()
       report.openHandoffs = open.map(HandoffReport.init)
-      return FormerHandoffs(last: max(last, 0), open: open)
+      return former
     } catch {
       logger.info("Nothing can be read of the former ledger", [.error: "\(error)"])
       return FormerHandoffs(last: unreachable, open: [])
@@ -219,7 +224,8 @@ package struct LibraryRebuild: Sendable {
     }.sorted { $0.sighting.seenAt < $1.sighting.seenAt }
     report.sightings = sightings.count
     for batch in sightings.batches(of: Self.batch) { try await ledger.replay(Array(batch)) }
-    let carried = try await ledger.carryOver(former.open)
+    let carried = try await ledger.carryOver(former.open, publishAt: former.moments)
+    try await ledger.takeOver(former.remains)
     if carried < former.open.count {
       logger.warning(
         "Handoffs of the former ledger have no asset any more",
@@ -241,4 +247,7 @@ private struct FormerHandoffs {
   let last: Int64
   /// Those that had not ended.
   let open: [Handoff]
+  /// When their senders want them published.
+  var moments: [Handoff.ID: Timestamp] = [:]
+  var remains = LedgerRemains()
 }

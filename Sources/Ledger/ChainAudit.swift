@@ -37,7 +37,10 @@ struct ChainAudit: Sendable {
     }
     let isLast = rows.count < Self.pageSize
     let limit = isLast ? Int64.max : rows.last?.seq ?? .max
-    ranges = try PrunedRange.beyond(sequence, to: limit, in: connection)[...]
+    // A ledger that a newer release has not opened yet has dropped none.
+    let mayHaveRanges = try connection.schemaVersion() >= Schema.pruningVersion
+    ranges =
+      try mayHaveRanges ? PrunedRange.beyond(sequence, to: limit, in: connection)[...] : []
     for row in rows {
       try bridge(to: row.seq, keys)
       try look(at: row.seq, row.event, row.code, &chain)

@@ -181,7 +181,7 @@ struct DependencyCheck {
     """
   )
   private static let past = SQL(
-    "SELECT 1 FROM past_successes WHERE asset = ?1 AND destination = ?2"
+    "SELECT 1 FROM past_handoffs WHERE asset = ?1 AND destination = ?2 AND status = 'succeeded'"
   )
   private static let rendition = SQL("SELECT 1 FROM renditions WHERE asset = ?1 AND name = ?2")
 }

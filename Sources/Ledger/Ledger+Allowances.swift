@@ -30,7 +30,7 @@ extension LedgerReading {
 }
 
 extension LedgerTransaction {
-  fileprivate func allow(
+  func allow(
     _ identifier: LocalIdentifier,
     _ destination: DestinationName
   ) throws -> Bool {

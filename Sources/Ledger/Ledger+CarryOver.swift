@@ -1,6 +1,6 @@
 import Digests
 package import HandoffCore
-import HandoffProtocol
+package import HandoffProtocol
 import SQLite
 
 extension Ledger {
@@ -10,15 +10,23 @@ extension Ledger {
   /// Their tokens are new, and their idempotency keys are taken for good. Assets that are not known any
   /// more are left out.
   ///
+  /// - Parameters:
+  ///   - handoffs: those that had not ended.
+  ///   - moments: when their senders want them published: before it none is tried again.
   /// - Returns: how many have an asset that is known.
-  package func carryOver(_ handoffs: [Handoff]) async throws -> Int {
+  /// - Throws: where the ledger cannot be written; nothing has changed then.
+  package func carryOver(
+    _ handoffs: [Handoff],
+    publishAt moments: [Handoff.ID: Timestamp] = [:]
+  ) async throws -> Int {
     let carried = try handoffs.map { handoff in
       CarriedHandoff(
         handoff: handoff,
         metadata: try handoff.metadata.map {
           String(decoding: try WireCoder.encode($0), as: UTF8.self)
         },
-        random: try RandomBytes.make(count: TokenMint.randomCount)
+        random: try RandomBytes.make(count: TokenMint.randomCount),
+        publishAt: moments[handoff.id]
       )
     }
     return try await write { transaction in
@@ -32,6 +40,7 @@ private struct CarriedHandoff: Sendable {
   /// JSON.
   let metadata: String?
   let random: [UInt8]
+  let publishAt: Timestamp?
 }
 
 extension LedgerTransaction {
@@ -54,6 +63,7 @@ extension LedgerTransaction {
         .integer(Int64(handoff.attempts)), .text(ErrorCode.interrupted.text),
         .text("the ledger was lost and rebuilt while it was open"), .blob(carried.random),
         .blob(try tokenDigest(row: id, random: carried.random)),
+        .optional(carried.publishAt?.milliseconds),
       ]
     )
     for (position, asset) in assets.enumerated() {
@@ -83,9 +93,9 @@ private enum CarryQueries {
     INSERT INTO handoffs (id, key, destination, local_identifiers, status, title, sync_publish,
       callback_id, metadata, protocol_version, is_automatic, created_at, submitted_at, attempts,
       error_code, error_message, error_effect, error_retry, error_remedy, error_side, token_random,
-      token_digest)
+      token_digest, publish_at)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 0, ?11, ?12, ?13, ?14, ?15, 'unknown', 'never',
-      'look at the destination, then `handoff adopt`, `retry` or `cancel`', 'broker', ?16, ?17)
+      'look at the destination, then `handoff adopt`, `retry` or `cancel`', 'broker', ?16, ?17, ?18)
     """
   )
   static let insertMember = SQL(

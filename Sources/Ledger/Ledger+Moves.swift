@@ -149,10 +149,12 @@ extension Ledger {
 }
 
 extension LedgerTransaction {
-  /// Makes a handoff that a person wants tried again due at once.
+  /// Makes a handoff that a person wants tried again due: at once, or at the moment that its sender wants
+  /// it published.
   func tryAgain(_ row: inout HandoffRow) throws {
     let now = self.now
-    let waits = try mustWaitAgain(row)
+    let waiting = try mustWaitAgain(row) ? Handoff.Waiting(.after) : momentToPublish(row.id)
+    try renewToken(of: row)
     switch row.status {
     case .outcomeUnknown, .needsUser: row.leaveInDoubt()
     default: row.leaveBehind(row.error?.effect)
@@ -167,7 +169,7 @@ extension LedgerTransaction {
       row.firstAttemptAt = nil
       row.isSuperseded = false
       row.cancelRequestedAt = nil
-      row.wait(waits ? .init(.after) : nil, now: now)
+      row.wait(waiting, now: now)
     }
   }
 

@@ -220,7 +220,10 @@ private enum PruningQueries {
   static let code = SQL("SELECT mac FROM events WHERE seq = ?1")
   static let deleteEvents = SQL("DELETE FROM events WHERE seq BETWEEN ?1 AND ?2")
   static let deleteHandoff = SQL("DELETE FROM handoffs WHERE id = ?1")
-  // What has succeeded, or may have, tells more than what has not.
+  // What has succeeded tells most, and what may have tells more than what has not.
+  private static let tellsMore = """
+    excluded.stands + (excluded.status = 'succeeded') >= stands + (status = 'succeeded')
+    """
   static let remember = SQL(
     """
     INSERT INTO past_handoffs (asset, destination, handoff, status, finished_at, was_automatic, stands)
@@ -232,9 +235,9 @@ private enum PruningQueries {
             OR (h.status <> 'failed' AND h.status <> 'expired'))
       FROM handoffs AS h JOIN handoff_assets AS ha ON ha.handoff = h.id WHERE h.id = ?1
     ON CONFLICT (asset, destination) DO UPDATE SET
-      handoff = iif (excluded.stands >= stands, excluded.handoff, handoff),
-      status = iif (excluded.stands >= stands, excluded.status, status),
-      finished_at = iif (excluded.stands >= stands, excluded.finished_at, finished_at),
+      handoff = iif (\(tellsMore), excluded.handoff, handoff),
+      status = iif (\(tellsMore), excluded.status, status),
+      finished_at = iif (\(tellsMore), excluded.finished_at, finished_at),
       was_automatic = max (was_automatic, excluded.was_automatic),
       stands = max (stands, excluded.stands)
     """

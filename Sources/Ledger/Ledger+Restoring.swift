@@ -1,3 +1,4 @@
+import Digests
 package import HandoffCore
 package import HandoffProtocol
 import SQLite
@@ -71,6 +72,14 @@ extension LedgerTransaction {
   /// A person has it tried again.
   func forgetRestored(_ handoff: Int64) throws {
     try connection.run(RestoreQueries.forget, [.integer(handoff)])
+  }
+
+  /// Before another attempt: the token that is made for it now is the one that is recognised, also where the
+  /// handoff had ended under a key that is lost.
+  func renewToken(of row: HandoffRow) throws {
+    let digest = try tokenDigest(row: row.id, random: row.tokenRandom)
+    guard !constantTimeEqual(digest, row.tokenDigest) else { return }
+    try connection.run(RestoreQueries.setDigest, [.integer(row.id), .blob(digest)])
   }
 
   private static let doubt = HandoffRow.StoredError(

@@ -36,13 +36,14 @@ extension LedgerReading {
         try row.blob(0)
       }
       if let code { return code.hexDigits == position.code }
-      let first = try connection.first(PositionQueries.first) { row in try row.integer(0) }
-      return first.map { position.event < $0 } ?? false
+      guard try connection.schemaVersion() >= Schema.pruningVersion,
+        let range = try PrunedRange.covering(position.event, in: connection)
+      else { return false }
+      return range.last != position.event || range.after.hexDigits == position.code
     }
   }
 }
 
 private enum PositionQueries {
   static let code = SQL("SELECT mac FROM events WHERE seq = ?1")
-  static let first = SQL("SELECT seq FROM events ORDER BY seq LIMIT 1")
 }

@@ -67,7 +67,7 @@ extension LedgerTransaction {
     let hasTurn = newClaims[destination, default: 0] >= Self.newClaimsAtMost
     let turn = hasTurn ? try due(1, 1) : []
     let new = try due(0, limit - turn.count)
-    newClaims[destination] = turn.isEmpty ? (newClaims[destination] ?? 0) + new.count : 0
+    newClaims[destination] = (turn.isEmpty ? newClaims[destination] ?? 0 : 0) + new.count
     let rest = limit - turn.count - new.count
     guard rest > 0 else { return turn + new }
     // The turn's own row is the first of them once more.

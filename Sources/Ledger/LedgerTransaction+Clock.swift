@@ -48,6 +48,7 @@ extension LedgerTransaction {
     // Who waits for a moment to publish, which stays where it is, has another time to wait.
     for name in try connection.rows(Self.waiting, [], { row in try row.text(0) }) { touch(name) }
     try movePlaces(by: step, latest: latest)
+    try moveTurns(by: step, latest: latest)
     let seconds = Duration.milliseconds(step)
     try record(Event(at: now, kind: "clock_set", detail: "by \(seconds); deadlines move with it"))
   }

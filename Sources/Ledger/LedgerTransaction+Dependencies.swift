@@ -73,16 +73,8 @@ extension LedgerTransaction {
 
   /// What it was ordered after is done: it waits for its moment, or for nothing.
   private func goOn(_ row: inout HandoffRow) throws {
-    let moment =
-      try connection.first(DependencyQueries.publishAt, [.integer(row.id)]) { row in
-        try row.optionalInteger(0)
-      } ?? nil
-    let publishAt = moment.flatMap { $0 > now ? Timestamp(milliseconds: $0) : nil }
     let isApproved = try isApproved(row)
-    row.wait(
-      isApproved ? publishAt.map { .init(.publishAt, until: $0) } : .init(.approval),
-      now: now
-    )
+    row.wait(try isApproved ? momentToPublish(row.id) : Handoff.Waiting(.approval), now: now)
     try save(row, from: .pending)
     if !isApproved { try tellOfApprovals(row.destination) }
     try record(
@@ -97,6 +89,16 @@ extension LedgerTransaction {
       )
     )
     touch(row.destination)
+  }
+
+  /// That a handoff waits for the moment that its sender wants it published; nil where it is past, or there
+  /// is none.
+  func momentToPublish(_ id: Int64) throws -> Handoff.Waiting? {
+    let moment = try connection.first(DependencyQueries.publishAt, [.integer(id)]) { row in
+      try row.optionalInteger(0)
+    }
+    guard case .some(.some(let moment)) = moment, moment > now else { return nil }
+    return .init(.publishAt, until: Timestamp(milliseconds: moment))
   }
 
   private func endForDependency(_ row: inout HandoffRow, _ error: ResultError) throws {

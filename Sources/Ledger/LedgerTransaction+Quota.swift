@@ -36,7 +36,10 @@ extension LedgerTransaction {
         QuotaQueries.take,
         [.integer(row.id), .integer(row.attempts), .text(row.destination), .integer(now)]
       )
-    case .notReceived, .refuse, .failure(.none, _):
+    case .notReceived: try giveUpPlace(row)
+    case .refuse, .failure(.none, _):
+      // What waits holds no place but those of attempts that may have done something.
+      guard before != .pending else { break }
       if row.error?.code != ErrorCode.quota.text { try giveUpPlace(row) }
     case .release, .expire, .withdraw, .accept, .success, .cancelled, .failure, .sendAgain,
       .loseTrack, .needUser, .adopt, .retry:

@@ -67,10 +67,12 @@ extension LedgerTransaction {
     return false
   }
 
-  /// Called with each move: a suspect that has ended, or that a person wants tried, is none any more.
+  /// Called with each move: a suspect that has ended, or that a person wants tried, is none any more; but
+  /// for one that has failed since it was given up, until a person has seen to it.
   func followSuspect(_ row: HandoffRow, _ event: HandoffEvent) throws {
     guard let suspect = suspects[row.id] else { return }
-    if event == .retry || (row.status.isFinal && !suspect.isGivenUp) {
+    let isAtRest = row.status.isFinal && !(suspect.isGivenUp && row.status == .failed)
+    if event == .retry || isAtRest {
       try connection.run(SuspectQueries.clear, [.integer(row.id)])
       suspects[row.id] = nil
     }
@@ -143,7 +145,15 @@ extension LedgerTransaction {
   }
 }
 
+extension LedgerTransaction {
+  /// The turns are durations: where the clock is set, they move with it.
+  func moveTurns(by step: Int64, latest: Int64) throws {
+    try connection.run(SuspectQueries.move, [.integer(step), .integer(latest)])
+  }
+}
+
 private enum SuspectQueries {
+  static let move = SQL("UPDATE suspects SET tried_at = min (tried_at, ?2) + ?1")
   static let all = SQL("SELECT handoff, crashes, given_up_at FROM suspects")
   static let blame = SQL(
     """

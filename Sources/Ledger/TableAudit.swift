@@ -163,7 +163,8 @@ private enum TableQueries {
       EXISTS (SELECT 1 FROM events WHERE asset = a.id AND event IN ('imported', 'rebuilt')),
       ifnull ((SELECT event = 'asset_deleted' OR (event = 'rebuilt' AND to_status = 'deleted')
         FROM events WHERE asset = a.id AND event IN ('imported', 'rebuilt', 'revived',
-          'asset_deleted', 'asset_present') ORDER BY seq DESC LIMIT 1), 0)
+          'asset_deleted', 'asset_present', 'asset_damaged', 'asset_unavailable')
+        ORDER BY seq DESC LIMIT 1), 0)
     FROM assets AS a WHERE a.id > ?1 ORDER BY a.id LIMIT ?2
     """
   )

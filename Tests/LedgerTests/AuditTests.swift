@@ -150,7 +150,10 @@ struct AuditTests {
       try await fixture.ledger.close()
       let connection = try Connection(fixture.database, .write, busyTimeout: .seconds(5))
       try connection.execute("PRAGMA foreign_keys = OFF")
-      for trigger in ["events_unchanged", "events_kept", "handoffs_final", "handoffs_kept"] {
+      for trigger in [
+        "events_unchanged", "events_kept", "handoffs_moves", "handoffs_together", "handoffs_ended",
+        "handoffs_kept",
+      ] {
         try connection.execute("DROP TRIGGER \(trigger)")
       }
       try connection.execute(sql)

@@ -1,5 +1,6 @@
 import HandoffCore
 import HandoffProtocol
+import HandoffTestSupport
 import Ledger
 import Paths
 import SQLite
@@ -9,7 +10,8 @@ import Testing
 struct DependencyTests {
   @Test("What waits becomes due with the success, in one transaction, also over a restart")
   func success() async throws {
-    try await LedgerFixture.with { fixture in
+    try await withTemporaryDirectory(inMemory: true) { directory in
+      let fixture = try await LedgerFixture.open(directory)
       try await fixture.ledger.reconsiderAfter(.socialAfterArchive)
       // The one that waits is ordered first: all of an import is looked at together.
       let record = try await fixture.add(1, to: [.social, .archive])
@@ -177,28 +179,35 @@ struct DependencyTests {
     }
   }
 
-  @Test("A success outlives its handoff's row")
+  @Test("A success outlives its handoff's row, also where another was made on purpose since")
   func pruned() async throws {
     try await LedgerFixture.with { fixture in
       try await fixture.ledger.reconsiderAfter(.socialAfterArchive)
-      for (number, order) in ["handoffs", "handoff_assets"].enumerated() {
-        let record = try await fixture.add(number, to: [.archive])
-        let archive = try #require(try await fixture.claim().first)
-        try await fixture.submit(archive)
-        _ = try await fixture.answer(archive, .success(output: [:]))
-        let connection = try Connection(fixture.database, .write, busyTimeout: .seconds(5))
-        let column = order == "handoffs" ? "id" : "handoff"
-        try connection.execute(
-          "DELETE FROM \(order) WHERE \(column) = \(archive.handoff.id.row)"
-        )
-        try connection.close()
-        let social = HandoffOrder(
-          destination: .social,
-          localIdentifiers: [record.localIdentifier],
-          isAutomatic: false
-        )
-        #expect(try await fixture.ledger.create(social).handoff.waiting == nil)
-      }
+      let name = try await fixture.add(1, to: [.archive]).localIdentifier
+      let archive = try #require(try await fixture.claim().first)
+      try await fixture.submit(archive)
+      _ = try await fixture.answer(archive, .success(output: [:]))
+      let again = HandoffOrder(
+        destination: .archive,
+        localIdentifiers: [name],
+        isAutomatic: false
+      )
+      _ = try await fixture.ledger.create(again, again: true)
+      let second = try #require(try await fixture.claim().first)
+      try await fixture.submit(second)
+      let partly = ResultError(.receiverFailed, "half of it", effect: .applied)
+      _ = try await fixture.answer(second, .failure(partly))
+      fixture.time.advance(.seconds(100))
+      #expect(try await fixture.ledger.prune(endedBefore: fixture.time.now).handoffs == 2)
+      let past = try await fixture.ledger.pastHandoffs(ofAsset: name)
+      #expect(past.map(\.id) == [archive.handoff.id])
+      #expect(past.first?.status == .succeeded)
+      let social = HandoffOrder(
+        destination: .social,
+        localIdentifiers: [name],
+        isAutomatic: false
+      )
+      #expect(try await fixture.ledger.create(social).handoff.waiting == nil)
     }
   }
 

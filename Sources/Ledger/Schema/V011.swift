@@ -1,5 +1,5 @@
 extension Schema {
-  /// Renditions, and what has succeeded of handoffs that are not kept any more.
+  /// Renditions, and what is ordered after other destinations.
   static let v011 = """
     -- What receivers derived from assets. The object is in the library under its digest.
     CREATE TABLE renditions (
@@ -31,29 +31,6 @@ extension Schema {
         AND (container IS NULL) = (audio_tracks IS NULL))
     ) STRICT;
     CREATE INDEX renditions_digest ON renditions (digest);
-
-    -- That an asset was handed off to a destination with success outlives the handoff's row: others may
-    -- be ordered after it.
-    CREATE TABLE past_successes (
-      asset INTEGER NOT NULL REFERENCES assets (id),
-      destination TEXT NOT NULL,
-      handoff INTEGER NOT NULL,
-      finished_at INTEGER NOT NULL,
-      PRIMARY KEY (asset, destination)
-    ) STRICT, WITHOUT ROWID;
-    CREATE TRIGGER handoffs_succeeded BEFORE DELETE ON handoffs WHEN OLD.status = 'succeeded'
-      BEGIN
-        INSERT OR IGNORE INTO past_successes (asset, destination, handoff, finished_at)
-          SELECT asset, OLD.destination, OLD.id, OLD.finished_at FROM handoff_assets
-          WHERE handoff = OLD.id;
-      END;
-    -- The same for whoever removes the members first.
-    CREATE TRIGGER handoff_assets_succeeded BEFORE DELETE ON handoff_assets
-      BEGIN
-        INSERT OR IGNORE INTO past_successes (asset, destination, handoff, finished_at)
-          SELECT OLD.asset, destination, id, finished_at FROM handoffs
-          WHERE id = OLD.handoff AND status = 'succeeded';
-      END;
 
     -- What waits for other destinations is looked for whenever one of those ends.
     CREATE INDEX handoffs_after ON handoffs (id)

@@ -19,8 +19,9 @@ extension Schema {
         ORDER BY first DESC LIMIT 1), 0) < OLD.seq
       BEGIN SELECT RAISE (ABORT, 'events are only deleted as pruned runs'); END;
 
-    -- Of handoffs that were dropped, what keeps the same from being handed off twice: the one that tells
-    -- most of each asset and destination. It stays as long as the asset or its tombstone.
+    -- Of handoffs that were dropped, what keeps the same from being handed off twice, and what others are
+    -- ordered after: the one that tells most of each asset and destination. It stays as long as the asset
+    -- or its tombstone.
     CREATE TABLE past_handoffs (
       asset INTEGER NOT NULL REFERENCES assets (id),
       destination TEXT NOT NULL,

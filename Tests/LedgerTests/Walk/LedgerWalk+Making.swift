@@ -85,6 +85,7 @@ extension LedgerWalk {
       let id = handoff.id.row
       model[id]?.expiresAt = order.expiresAt?.milliseconds
       model[id]?.isExpiryMoment = order.isExpiryMoment
+      model[id]?.publishAt = publishAt
       if let publishAt, publishAt > now {
         model[id]?.wait("publish_at", until: publishAt, at: now)
       }

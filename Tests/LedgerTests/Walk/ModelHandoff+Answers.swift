@@ -173,6 +173,7 @@ extension ModelHandoff {
     firstAttempt = nil
     isWished = false
     comeBack(at: now)
+    if let publishAt, publishAt > now { wait("publish_at", until: publishAt, at: now) }
     return "done"
   }
 }

@@ -8,6 +8,8 @@ struct ModelHandoff {
   let asset: Int
   let token: StateToken
   var isExpiryMoment = false
+  /// The sender wants nothing published before it.
+  var publishAt: Int64?
 
   var status = "pending"
   var attempts = 0
