@@ -1,4 +1,3 @@
-import Dispatch
 import HandoffLog
 import LinuxSystem
 import Paths
@@ -29,10 +28,10 @@ final class LogKeeper: Sendable {
   private let files: LedgerFiles
   private let limit: Int64
   private let logger: Logger
-  private let queue = DispatchQueue(label: "handoff.ledger-log")
+  private let thread = BlockingThread("ledger-log")
   private let commits = Atomic<Int>(0)
   private let isLooking = Atomic<Bool>(false)
-  // SAFETY: used on `queue` only, which is serial; and by deinit.
+  // SAFETY: used on `thread` only, which is serial; and by deinit.
   nonisolated(unsafe) private var connection: Connection?
   nonisolated(unsafe) private var isHeld = false
   nonisolated(unsafe) private var nextTry = ContinuousClock.now
@@ -56,7 +55,7 @@ final class LogKeeper: Sendable {
     guard count.isMultiple(of: Self.commitsBetweenLooks),
       !isLooking.exchange(true, ordering: .acquiring)
     else { return }
-    queue.async {
+    thread.start {
       _ = self.look()
       self.isLooking.store(false, ordering: .releasing)
     }
@@ -64,23 +63,14 @@ final class LogKeeper: Sendable {
 
   /// Looks now, and says how it is after that.
   func condition() async -> LogCondition {
-    await withCheckedContinuation { continuation in
-      queue.async { continuation.resume(returning: self.look()) }
-    }
+    await thread.run { self.look() }
   }
 
   /// Ends it; the ledger's own connection must still be open.
   func close() async throws {
-    try await withCheckedThrowingContinuation {
-      (continuation: CheckedContinuation<Void, any Error>) in
-      queue.async {
-        continuation.resume(
-          with: Result {
-            try self.connection?.close()
-            self.connection = nil
-          }
-        )
-      }
+    try await thread.run {
+      try self.connection?.close()
+      self.connection = nil
     }
   }
 

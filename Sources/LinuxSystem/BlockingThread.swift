@@ -19,6 +19,11 @@ package final class BlockingThread: SerialExecutor {
     queue.async { job.runSynchronously(on: executor) }
   }
 
+  /// Has a blocking piece of work done here, for which nobody waits.
+  package func start(_ work: @escaping @Sendable () -> Void) {
+    queue.async(execute: work)
+  }
+
   /// Runs a blocking piece of work here and returns its value; the caller's task only waits.
   ///
   /// It cannot be cancelled: what must end early needs a limit of its own.
