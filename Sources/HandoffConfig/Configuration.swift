@@ -107,7 +107,10 @@ extension TableReader {
       }
       return TableReader(members, path: "", shape: "", context: context)
     } catch {
-      context.report(BytePath(error.message).displayText, at: error.place)
+      // What the parser quotes of the document has its escapes already.
+      let parts = error.message.split(separator: "\\", omittingEmptySubsequences: false)
+      let text = parts.map { BytePath(String($0)).displayText }.joined(separator: "\\")
+      context.report(text, at: error.place)
       throw ConfigurationError(problems: context.problems)
     }
   }

@@ -102,24 +102,19 @@ struct ConfigurationDraft {
   func checkOrder(in context: DecodingContext) {
     let after = Dictionary(destinations.map { ($0.name, $0.after) }) { first, _ in first }
     for destination in destinations {
-      var waiting = destination.after
+      var chains = destination.after.map { [$0] }
       var seen: Set<DestinationName> = []
-      while let next = waiting.popLast() {
+      while let chain = chains.popLast(), let next = chain.last {
         if next == destination.name {
           let path = "destination.\(destination.name).after"
-          context.report(
-            "\(path): it waits for itself, through \(Self.list(seen, or: next))",
-            at: path
-          )
+          let others = chain.dropLast().map(\.text).joined(separator: ", ")
+          let through = others.isEmpty ? "" : ", through \(others)"
+          context.report("\(path): it waits for itself\(through)", at: path)
           break
         }
-        if seen.insert(next).inserted { waiting += after[next] ?? [] }
+        if seen.insert(next).inserted { chains += (after[next] ?? []).map { chain + [$0] } }
       }
     }
-  }
-
-  private static func list(_ names: Set<DestinationName>, or one: DestinationName) -> String {
-    names.isEmpty ? one.text : names.sorted().map(\.text).joined(separator: ", ")
   }
 
   /// The destinations, with each folder of `folders` written as its drop folder is.

@@ -33,11 +33,11 @@ package struct AuditReport: Codable, Sendable {
   /// Events that were proven, and the number of the last one.
   package var events: Int64
   package var lastSequence: Int64
-  /// The number of the last event that cannot be proven, since its key is lost.
-  @OrNull package var lastUnproven: Int64?
   /// Events that the broker has dropped, and in how many runs.
   package var prunedEvents: Int64
   package var prunedRanges: Int64
+  /// Events from before the present key, since the ledger was restored without its own.
+  package var unprovenEvents: Int64
   package var handoffs: Int64
   package var assets: Int64
   /// At most a thousand.
@@ -49,6 +49,7 @@ package struct AuditReport: Codable, Sendable {
     lastSequence: Int64,
     prunedEvents: Int64,
     prunedRanges: Int64,
+    unprovenEvents: Int64,
     handoffs: Int64,
     assets: Int64,
     findings: [Finding],
@@ -59,6 +60,7 @@ package struct AuditReport: Codable, Sendable {
     self.lastSequence = lastSequence
     self.prunedEvents = prunedEvents
     self.prunedRanges = prunedRanges
+    self.unprovenEvents = unprovenEvents
     self.handoffs = handoffs
     self.assets = assets
     self.findings = findings
@@ -69,9 +71,9 @@ package struct AuditReport: Codable, Sendable {
     case intact
     case events
     case lastSequence = "last_sequence"
-    case lastUnproven = "last_unproven"
     case prunedEvents = "pruned_events"
     case prunedRanges = "pruned_ranges"
+    case unprovenEvents = "unproven_events"
     case handoffs
     case assets
     case findings

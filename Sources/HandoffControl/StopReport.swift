@@ -48,11 +48,19 @@ package struct ResumeReport: Codable, Sendable {
 /// The answer to `pause`.
 package struct PauseReport: Codable, Sendable {
   package var destination: DestinationName
-  /// It was not paused before.
-  package var paused: Bool
+  /// It is now.
+  package var paused = true
+  /// It was before.
+  package var wasPaused: Bool
 
-  package init(_ destination: DestinationName, paused: Bool) {
+  package init(_ destination: DestinationName, wasPaused: Bool) {
     self.destination = destination
-    self.paused = paused
+    self.wasPaused = wasPaused
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case destination
+    case paused
+    case wasPaused = "was_paused"
   }
 }

@@ -17,7 +17,7 @@ package final class BrokerLock: Sendable {
       guard error.errno == EWOULDBLOCK else { throw error }
       throw ServiceError(
         .alreadyRunning,
-        "another broker runs on \(state.path.displayText); `handoff status` tells its process"
+        "another broker runs on \(state.path.displayText); `handoff status --json` tells its process (pid)"
       )
     }
   }

@@ -51,13 +51,14 @@ package struct ConfigurationPlan: Encodable, Sendable {
 
   private static func folders(_ current: Configuration, _ changed: Configuration) -> [PlanChange] {
     differences(current.dropFolders, changed.dropFolders, by: \.path) { action, settings in
-      let route = settings.handoff.map(\.text).joined(separator: ", ")
-      let boxed = settings.syncPublishTo.map(\.text).joined(separator: ", ")
-      var detail = "hands off to [\(route)], when the box is ticked to [\(boxed)] too"
+      var detail = settings.routeText
       if action == .add {
         let found = FolderCensus(settings)
-        let becomes = settings.existing == .import ? "are imported" : "are left alone"
-        detail += "; \(found.files) files that are there, \(found.bytes) bytes, \(becomes)"
+        let becomes = settings.existing == .import ? "imported" : "left alone"
+        let files = found.files == 1 ? "1 file that is" : "\(found.files) files that are"
+        let verb = found.files == 1 ? "is" : "are"
+        detail += "; \(files) there, \(found.bytes) bytes, \(verb) \(becomes)"
+        detail += found.problems.map { "; \($0)" }.joined()
       }
       return PlanChange(action, "folder", settings.path.displayText, detail)
     }
@@ -140,6 +141,16 @@ package struct ConfigurationPlan: Encodable, Sendable {
       return old == settings ? nil : describe(.change, settings)
     }
     return removed + rest
+  }
+}
+
+extension DropFolderSettings {
+  /// Where its exports go, for people.
+  fileprivate var routeText: String {
+    let route = handoff.isEmpty ? "nobody" : handoff.map(\.text).joined(separator: ", ")
+    guard !syncPublishTo.isEmpty else { return "hands off to \(route)" }
+    let boxed = syncPublishTo.map(\.text).joined(separator: ", ")
+    return "hands off to \(route), and where the box is ticked to \(boxed)"
   }
 }
 

@@ -138,6 +138,7 @@ package struct ConfigurationReport: Encodable, Sendable {
   ) -> [String] {
     let archives = configuration.destinations.filter { destination in
       (settings.handoff + settings.syncPublishTo).contains(destination.name)
+        && destination.rendition == nil
         && (destination.transport == .file
           || destination.command.first.map { BytePath($0).lastComponent } == "handoff-archive")
     }

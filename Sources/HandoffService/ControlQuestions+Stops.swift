@@ -46,7 +46,10 @@ extension ControlQuestions {
     from peer: ControlPeer
   ) async throws -> PauseReport {
     let destination = try destination(parameters)
-    return PauseReport(destination, paused: try await ledger.pause(destination, by: peer.user))
+    return PauseReport(
+      destination,
+      wasPaused: try await !ledger.pause(destination, by: peer.user)
+    )
   }
 
   private func destination(_ parameters: DestinationParameters) throws -> DestinationName {

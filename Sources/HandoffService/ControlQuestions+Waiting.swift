@@ -48,7 +48,7 @@ extension ControlQuestions {
         guard let asset = try await ledger.asset(identifier) else { continue }
         let file = ApprovalReport.File(
           identifier,
-          name: asset.exportName.displayText,
+          name: asset.exportName.lossyText,
           sha256: asset.digest,
           size: asset.size
         )

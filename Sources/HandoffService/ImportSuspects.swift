@@ -10,7 +10,8 @@ import Synchronization
 /// each time is refused in the end and the others are taken.
 ///
 /// A note is written before an import begins and removed after it: what is found at the start was under
-/// way when the broker before this one crashed. Notes are not synced: they have to outlive the process,
+/// way when the broker before this one crashed. A note that was counted and whose file has not been tried
+/// since says so, and is not counted again. Notes are not synced: they have to outlive the process,
 /// not a power cut, and those from before the machine's start count for nothing. What is noted comes
 /// later each time and one after another, so that what was only beside it is taken.
 final class ImportSuspects: Sendable {
@@ -20,6 +21,8 @@ final class ImportSuspects: Sendable {
     let size: Int64
     let modified: Int64
     var crashes: Int
+    /// Its import has begun and not ended.
+    var isUnderWay: Bool
     /// Its delay in this life of the broker is over.
     var hasWaited = false
   }
@@ -71,7 +74,12 @@ final class ImportSuspects: Sendable {
         try DurableFile.unlink(note)
         continue
       }
+      guard suspect.isUnderWay else {
+        found.suspects[entry.name] = suspect
+        continue
+      }
       suspect.crashes += 1
+      suspect.isUnderWay = false
       found.suspects[entry.name] = suspect
       try Self.write(suspect, to: note, boot)
       logger.warning(
@@ -96,7 +104,8 @@ final class ImportSuspects: Sendable {
         path: path,
         size: identity.size,
         modified: identity.modified,
-        crashes: crashes
+        crashes: crashes,
+        isUnderWay: true
       )
       await note(suspect, name)
       let outcome = await work()
@@ -183,7 +192,8 @@ final class ImportSuspects: Sendable {
     to note: BytePath,
     _ boot: String
   ) throws(SystemError) {
-    let head = "\(boot) \(suspect.crashes) \(suspect.size) \(suspect.modified)\n"
+    let standing = suspect.isUnderWay ? "under_way" : "waiting"
+    let head = "\(boot) \(suspect.crashes) \(suspect.size) \(suspect.modified) \(standing)\n"
     let file = try FileDescriptor.open(
       note,
       O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW,
@@ -198,10 +208,16 @@ final class ImportSuspects: Sendable {
     let bytes = try FileDescriptor.open(note, O_RDONLY | O_NOFOLLOW).readAll(limit: 1 << 16)
     guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
     let words = String(decoding: bytes[..<end], as: UTF8.self).split(separator: " ")
-    guard words.count == 4, words[0] == boot, let crashes = Int(words[1]),
+    guard words.count == 5, words[0] == boot, let crashes = Int(words[1]),
       let size = Int64(words[2]), let modified = Int64(words[3])
     else { return nil }
     let path = BytePath(Array(bytes[(end + 1)...]))
-    return Suspect(path: path, size: size, modified: modified, crashes: crashes)
+    return Suspect(
+      path: path,
+      size: size,
+      modified: modified,
+      crashes: crashes,
+      isUnderWay: words[4] == "under_way"
+    )
   }
 }

@@ -19,6 +19,7 @@ extension LedgerQueries {
       lastSequence: audit.lastSequence,
       prunedEvents: audit.prunedEvents,
       prunedRanges: audit.prunedRanges,
+      unprovenEvents: audit.unprovenEvents,
       handoffs: audit.handoffs,
       assets: audit.assets,
       findings: audit.findings.map { finding in
@@ -31,7 +32,6 @@ extension LedgerQueries {
       },
       findingCount: audit.findingCount
     )
-    report.lastUnproven = audit.lastUnproven
     return report
   }
 }

@@ -13,6 +13,8 @@ package struct AuditFinding: Hashable, Sendable {
     case cut
     /// The row that the head file names is another one.
     case headDiffers = "head_differs"
+    /// There is no head file, or none that can be read: nobody can tell whether the end is there.
+    case headMissing = "head_missing"
     /// The broker has never dropped these.
     case inventedPruning = "invented_pruning"
     /// The table says something else than the last event.
@@ -40,7 +42,8 @@ package struct AuditFinding: Hashable, Sendable {
     let range = first.map { first in
       first == last ? "event \(first)" : "events \(first) to \(last ?? first)"
     }
-    let what = range ?? handoff.map { "handoff \($0)" } ?? asset.map { "asset \($0)" } ?? ""
+    let what =
+      range ?? handoff.map { "handoff \($0)" } ?? asset.map { "asset \($0)" } ?? "the head file"
     return "\(what): \(kind.text)" + (detail.map { ": \($0)" } ?? "")
   }
 }
@@ -53,6 +56,7 @@ extension AuditFinding.Kind {
     case .inserted: "put in"
     case .cut: "cut off the end, or this is an old copy"
     case .headDiffers: "not the one that the head file knows"
+    case .headMissing: "missing or unreadable, so that the last events may have been cut off"
     case .inventedPruning: "missing, and the note that they were pruned was not made by the broker"
     case .handoffDiffers: "the row does not say what its events say"
     case .handoffRemoved: "the row was removed, its events are there"

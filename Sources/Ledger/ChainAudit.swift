@@ -10,8 +10,6 @@ struct ChainAudit: Sendable {
   private(set) var events: Int64 = 0
   private(set) var prunedRanges: Int64 = 0
   private(set) var prunedEvents: Int64 = 0
-  /// The number of the last event that the present key does not prove; nil where it proves all.
-  private(set) var lastUnproven: Int64?
   /// How far it has come.
   private(set) var sequence: Int64 = 0
   /// Nil where it cannot be known, after a gap.
@@ -67,6 +65,11 @@ struct ChainAudit: Sendable {
     return .broken(sequence: first.first ?? 0)
   }
 
+  /// Without the head file nobody can tell whether the end was cut off; without events there is no end.
+  mutating func noteMissingHead() {
+    if sequence > 0 { findings.add(AuditFinding(kind: .headMissing)) }
+  }
+
   /// Reads all pages at once; blocks.
   static func verdict(
     _ connection: Connection,
@@ -85,7 +88,6 @@ struct ChainAudit: Sendable {
     if try !ChainStart.isConfirmed(start, connection) {
       findings.add(.changed, from: start.sequence + 1, to: start.sequence + 1)
     }
-    lastUnproven = start.sequence
     position = start.sequence
     sequence = start.sequence
     code = start.code

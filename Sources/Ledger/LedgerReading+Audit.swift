@@ -19,10 +19,10 @@ package struct LedgerAudit: Hashable, Sendable {
   package internal(set) var events: Int64 = 0
   /// The number of the last event.
   package internal(set) var lastSequence: Int64 = 0
-  /// The number of the last event that cannot be proven, since its key is lost; nil where all can.
-  package internal(set) var lastUnproven: Int64?
   package internal(set) var prunedRanges: Int64 = 0
   package internal(set) var prunedEvents: Int64 = 0
+  /// Events from before the present key, since the ledger was restored without its own: not looked at.
+  package internal(set) var unprovenEvents: Int64 = 0
   package internal(set) var handoffs: Int64 = 0
   package internal(set) var assets: Int64 = 0
   /// At most a thousand; the others are counted.
@@ -55,15 +55,22 @@ extension LedgerReading {
   package func audit(
     _ progress: @Sendable (AuditProgress) -> Void = { _ in }
   ) async throws -> LedgerAudit? {
-    let total = try await readings.queue.read { connection in
-      try connection.first(AuditQueries.total) { row in try row.integer(0) } ?? 0
+    let (all, unproven) = try await readings.queue.read { connection in
+      let last = try ChainStart.read(connection)?.sequence ?? 0
+      return (
+        try connection.first(AuditQueries.total) { row in try row.integer(0) } ?? 0,
+        try connection.first(AuditQueries.until, [.integer(last)]) { row in try row.integer(0) }
+          ?? 0
+      )
     }
+    let total = all - unproven
     var done: Int64 = 0
     guard
-      let chain = try await auditChain({ events in
+      var chain = try await auditChain({ events in
         progress(AuditProgress(done: events, total: total))
       })
     else { return nil }
+    if try HeadFile.read(readings.files.head) == nil { chain.noteMissingHead() }
     done = chain.events
     var tables = TableAudit(findings: chain.findings)
     while true {
@@ -80,9 +87,9 @@ extension LedgerReading {
     return LedgerAudit(
       events: chain.events,
       lastSequence: chain.sequence,
-      lastUnproven: chain.lastUnproven,
       prunedRanges: chain.prunedRanges,
       prunedEvents: chain.prunedEvents,
+      unprovenEvents: unproven,
       handoffs: tables.handoffs,
       assets: tables.assets,
       findings: tables.findings.all,
@@ -116,4 +123,5 @@ private enum AuditQueries {
       + (SELECT count(*) FROM assets)
     """
   )
+  static let until = SQL("SELECT count(*) FROM events WHERE seq <= ?1")
 }

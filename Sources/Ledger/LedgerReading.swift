@@ -56,7 +56,9 @@ extension Ledger {
       let files = LedgerFiles(directory)
       try files.checkKinds()
       guard try files.size(of: files.database) ?? 0 > 0 else {
-        throw LedgerError.missing(files.database)
+        // One that was there and is gone is not one that never was.
+        throw try files.size(of: files.head) == nil
+          ? LedgerError.missing(files.database) : LedgerError.vanished(files.database)
       }
       do {
         let connection = try Connection(

@@ -53,9 +53,10 @@ package struct LedgerStaging: Sendable {
     guard let head = try HeadFile.read(from.head) else { throw LedgerError.headLost(from.head) }
     let here = LedgerFiles(staged)
     guard try copy(from.database, to: here.database, progress) == digest.bytes else {
-      throw LedgerError.damaged(
+      throw LedgerError.unusable(
         from.database,
-        detail: "its bytes are not those that the backup's manifest names"
+        detail:
+          "this backup is damaged: its bytes are not those that its manifest names; nothing was changed"
       )
     }
     let file = try HeadFile(here.head)

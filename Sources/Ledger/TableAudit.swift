@@ -56,7 +56,7 @@ struct TableAudit: Sendable {
           url: try row.optionalText(3),
           last: try row.optionalText(4),
           hasSuccess: try row.flag(5),
-          told: try row.optionalText(6)
+          told: try row.flag(7) ? try row.optionalText(6) ?? "" : nil
         )
       )
     }
@@ -74,7 +74,7 @@ struct TableAudit: Sendable {
     /// The status that its last event left it in.
     let last: String?
     let hasSuccess: Bool
-    /// The address that its success came with.
+    /// The address that its success came with, empty for none; nil where a person said that it succeeded.
     let told: String?
   }
 
@@ -87,8 +87,8 @@ struct TableAudit: Sendable {
         "it is \(row.status), and its last event left it \(last)"
       } else if row.result == "success", !row.hasSuccess {
         "its result is a success that no event tells of"
-      } else if let told = row.told, told != row.url {
-        "its address is not the one that its success came with, \(told)"
+      } else if row.result == "success", let told = row.told, told != row.url ?? "" {
+        "its address is not the one that its success came with, \(told.isEmpty ? "none" : told)"
       } else {
         nil
       }
@@ -145,12 +145,14 @@ private enum TableQueries {
   static let handoffs = SQL(
     """
     SELECT h.id, h.status, h.result,
-      iif (json_valid (h.output), json_extract (h.output, '$.url'), NULL),
+      CASE WHEN json_valid (h.output) THEN
+        iif (json_type (h.output, '$.url') = 'text', json_extract (h.output, '$.url'), NULL) END,
       (SELECT to_status FROM events WHERE handoff = h.id AND to_status IS NOT NULL
         ORDER BY seq DESC LIMIT 1),
       EXISTS (SELECT 1 FROM events WHERE handoff = h.id AND to_status = 'succeeded'),
       (SELECT detail FROM events WHERE handoff = h.id AND event = 'succeeded'
-        ORDER BY seq DESC LIMIT 1)
+        ORDER BY seq DESC LIMIT 1),
+      EXISTS (SELECT 1 FROM events WHERE handoff = h.id AND event = 'succeeded')
     FROM handoffs AS h WHERE h.id > ?1 ORDER BY h.id LIMIT ?2
     """
   )

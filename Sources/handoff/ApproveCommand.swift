@@ -18,6 +18,13 @@ extension Command {
     guard let id = arguments.operands.first?.lossyText else {
       throw CommandFailure(.usage, "handoff approve: which handoff?")
     }
+    if let digits = arguments.text("expect"), digits.count < 16 || !digits.allSatisfy(\.isHexDigit)
+    {
+      throw CommandFailure(
+        .usage,
+        "handoff approve: --expect takes at least 16 digits of the digest that `handoff show \(id)` shows"
+      )
+    }
     let report = try await BrokerConnection.ask(
       ConfigurationFile.load(arguments),
       .approve,

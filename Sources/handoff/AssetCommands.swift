@@ -80,8 +80,10 @@ extension Command {
           [
             handoff.id, handoff.destination.text, handoff.status.rawValue,
             BytePath(handoff.title ?? "").displayText, handoff.createdAt.rfc3339,
-            handoff.error.map { BytePath("\($0.code): \($0.message)").displayText }
-              ?? handoff.waiting.map(waiting) ?? "",
+            [
+              handoff.waiting.map(waiting),
+              handoff.error.map { BytePath("\($0.code): \($0.message)").displayText },
+            ].compactMap(\.self).joined(separator: "; "),
           ]
         }
       )
@@ -110,7 +112,7 @@ extension Command {
     }
     if let text = arguments.text("since") {
       guard let since = Timestamp(rfc3339: text) else {
-        throw CommandFailure(.usage, "--since \(text): not an RFC 3339 time")
+        throw CommandFailure(.usage, "--since \(text): not a time as 2026-12-24T18:30:00Z")
       }
       filter.since = since
     }

@@ -32,14 +32,17 @@ extension Command {
       try Terminal.json(report)
     } else {
       for finding in report.findings { Terminal.out(BytePath(finding.message).displayText) }
-      if let last = report.lastUnproven {
-        Terminal.error("events up to \(last) cannot be proven: their key was lost before a restore")
-      }
+      let counted = report.findingCount == 1 ? "1 finding" : "\(report.findingCount) findings"
       let pruned = report.prunedEvents > 0 ? ", and \(report.prunedEvents) pruned ones" : ""
       Terminal.error(
         "\(report.events) events\(pruned), \(report.handoffs) handoffs, \(report.assets) assets: "
-          + (report.intact ? "intact" : "\(report.findingCount) findings")
+          + (report.intact ? "intact" : counted)
       )
+      if report.unprovenEvents > 0 {
+        Terminal.error(
+          "\(report.unprovenEvents) earlier events cannot be proven: their key was lost when the ledger was restored"
+        )
+      }
     }
     return report.intact ? .done : .failed
   }

@@ -64,6 +64,12 @@ extension Command {
     } else {
       for line in plan.lines { Terminal.out(line) }
       if plan.lines.isEmpty { Terminal.out("nothing changes") }
+      let warnings = try ConfigurationReport.warnings(
+        changed,
+        Programs.besideThisOne(),
+        ProcessEnvironment.values
+      )
+      for warning in warnings { Terminal.error("warning: \(warning)") }
     }
     return .done
   }

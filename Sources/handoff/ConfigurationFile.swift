@@ -28,12 +28,22 @@ enum ConfigurationFile {
   /// The decoded configuration; where the file is none any more, that which its broker has loaded last.
   ///
   /// Every problem is printed before the command fails, or goes on with what it has.
-  static func load(_ arguments: ParsedArguments) throws -> Configuration {
+  ///
+  /// - Parameters:
+  ///   - arguments: which file, if they say so.
+  ///   - quietly: print nothing where the command goes on: the broker itself tells what is wrong.
+  /// - Returns: what to go by.
+  /// - Throws: ``CommandFailure`` with every problem.
+  static func load(
+    _ arguments: ParsedArguments,
+    quietly: Bool = false
+  ) throws -> Configuration {
     let file = try locate(arguments)
     do {
       return try load(at: file)
     } catch let failure as CommandFailure {
       guard let loaded = LoadedConfiguration.last(ofBroken: file) else { throw failure }
+      if quietly { return loaded }
       Terminal.error(failure.message)
       Terminal.error("warning: what the broker has loaded last is used instead of this file")
       return loaded

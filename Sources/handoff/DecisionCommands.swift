@@ -29,6 +29,10 @@ extension Command {
     ]
   ) { arguments in
     if arguments.has("failed") { return try await RetryFailedCommand.run(arguments) }
+    // Else `--dry-run h12` would make the attempt that it was to spare.
+    for option in ["dry-run", "destination"] where arguments.has(option) {
+      throw CommandFailure(.usage, "handoff retry: --\(option) goes with --failed only")
+    }
     guard let operand = arguments.operands.first else {
       throw CommandFailure(.usage, "handoff retry: which handoff or file?")
     }

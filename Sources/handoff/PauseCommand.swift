@@ -24,7 +24,7 @@ extension Command {
     } else {
       let name = report.destination
       Terminal.out(
-        (report.paused ? "\(name) is paused" : "\(name) was paused already")
+        (report.wasPaused ? "\(name) was paused already" : "\(name) is paused")
           + "; what was sent goes on, and `handoff resume \(name)` ends it"
       )
     }

@@ -12,7 +12,7 @@ extension Command {
     examples: ["handoff plan && handoff reload"]
   ) { arguments in
     let report = try await BrokerConnection.ask(
-      ConfigurationFile.load(arguments),
+      ConfigurationFile.load(arguments, quietly: true),
       .reload,
       JSONValue.object([:]),
       as: ReloadReport.self

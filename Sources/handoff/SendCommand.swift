@@ -146,7 +146,10 @@ extension Command {
     }
     if let text = arguments.text("publish-at") {
       guard let moment = PublishMoment(text) else {
-        throw CommandFailure(.usage, "--publish-at \(text): not an RFC 3339 time")
+        throw CommandFailure(
+          .usage,
+          "--publish-at \(text): not a time as 2026-12-24T18:30:00 or 2026-12-24T18:30:00+01:00"
+        )
       }
       request.publishAt = moment.inHostZone
     }

@@ -8,8 +8,13 @@ enum Terminal {
     write(text + "\n", to: STDOUT_FILENO)
   }
 
+  /// Whatever a message repeats of what was typed, it drives no terminal; escapes in it stay as they are.
   static func error(_ text: String) {
-    write(text + "\n", to: STDERR_FILENO)
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+      line.split(separator: "\\", omittingEmptySubsequences: false)
+        .map { BytePath(String($0)).displayText }.joined(separator: "\\")
+    }
+    write(lines.joined(separator: "\n") + "\n", to: STDERR_FILENO)
   }
 
   /// Writes over the last line of a terminal; nothing clears it.

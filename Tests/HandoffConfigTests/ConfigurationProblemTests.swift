@@ -20,6 +20,8 @@ struct ConfigurationProblemTests {
     let found = problems("[broker]\nstate = \n[[drop_folder]]\npath = 3\n")
     #expect(found.count == 1)
     #expect(found.first?.hasPrefix("handoff.toml:2:") == true)
+    // The end of the line is shown as one escape, not as an escaped one.
+    #expect(problems("[broker\n").first?.hasSuffix("saw '\\n'") == true)
   }
 
   @Test("a file name with a newline stays on one line")
@@ -187,7 +189,7 @@ struct ConfigurationProblemTests {
       "destination.x.quota: \"5\" is no quota: a number and a duration, as \"5/24h\""
     ),
     ("after = ['y']", "destination.x.after: there is no [destination.y]; did you mean x?"),
-    ("after = ['x']", "destination.x.after: it waits for itself, through x"),
+    ("after = ['x']", "destination.x.after: it waits for itself"),
     (
       "use = ''",
       "destination.x.use: \"\" is neither original nor a rendition's name: 1 to 32 of a-z, 0-9, _ and -, "

@@ -37,7 +37,7 @@ struct WaitingTests {
     )
     try await Scene.run(configuration) { scene in
       let broker = scene.broker
-      try scene.write(try await Scene.video(1), to: "cut.mp4")
+      try scene.write(try await Scene.video(1), to: "cut\\1.mp4")
       let listed = try await broker.wait("handoffs") { $0.elements.count == 1 }
       #expect(listed.elements[0]["waiting"]?["reason"]?.text == "approval")
       let shown = try await broker.json("show", "h1")
@@ -51,14 +51,20 @@ struct WaitingTests {
       let wrong = try await broker.command(["approve", "h1", "--expect", "0000000000000000"])
       #expect(wrong.code == 4)
       #expect(wrong.errors.contains("not what was seen"))
-      #expect(try await broker.command(["approve", "h9"]).code == 3)
+      let unknown = try await broker.command(["approve", "h9\u{1B}[31m"])
+      #expect(unknown.code == 3)
+      #expect(unknown.errors.contains("h9\\x1b[31m"))
       let done = try await broker.command(["approve", "h1", "--expect", BytePath(digest)])
       #expect(done.code == 0)
       let words = String(decoding: done.output, as: UTF8.self)
-      for part in ["cut", "social", "cut.mp4", String(digest.prefix(16))] {
+      for part in ["cut", "social", "cut\\\\1.mp4", String(digest.prefix(16))] {
         #expect(words.contains(part), "\(words)")
       }
       _ = try await broker.wait("show", "h1") { $0["status"]?.text == "succeeded" }
+      // Words that do not belong together do nothing, whatever the handoff is like.
+      #expect(try await broker.command(["approve", "h1", "--expect", "abc"]).code == 2)
+      #expect(try await broker.command(["retry", "h1", "--dry-run"]).code == 2)
+      #expect(try await broker.command(["retry", "h1", "--destination", "social"]).code == 2)
       let late = try await broker.command(["approve", "h1"])
       #expect(late.code == 4)
       #expect(late.errors.contains("it is succeeded"))
@@ -113,8 +119,11 @@ struct WaitingTests {
     try await Scene.run(configuration) { scene in
       let broker = scene.broker
       #expect(try await broker.command(["pause", "nowhere"]).code == 3)
-      #expect(try await broker.json("pause", "social")["paused"] == .bool(true))
-      #expect(try await broker.json("pause", "social")["paused"] == .bool(false))
+      for wasPaused in [false, true] {
+        let report = try await broker.json("pause", "social")
+        #expect(report["paused"] == .bool(true))
+        #expect(report["was_paused"] == .bool(wasPaused))
+      }
       try scene.write(try await Scene.video(3), to: "cut.mp4")
       _ = try await broker.wait("handoffs") { handoffs in
         handoffs.elements.contains { $0["status"]?.text == "succeeded" }

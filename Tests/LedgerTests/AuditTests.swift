@@ -2,6 +2,7 @@ import HandoffCore
 import HandoffProtocol
 import HandoffTestSupport
 import Ledger
+import LinuxSystem
 import Paths
 import SQLite
 import Testing
@@ -62,6 +63,11 @@ struct AuditTests {
         WHERE status = 'succeeded'
         """, "handoff_differs"
       ),
+      (
+        """
+        UPDATE events SET detail = NULL WHERE event = 'succeeded'
+        """, "handoff_differs"
+      ),
       ("DELETE FROM handoffs WHERE status = 'succeeded'", "handoff_removed"),
       (
         "UPDATE assets SET status = 'deleted' WHERE id = 4", "asset_differs"
@@ -80,6 +86,32 @@ struct AuditTests {
   func tables(sql: String, kind: String) async throws {
     try await tampering(sql) { audit, _ in
       #expect(audit.findings.contains { $0.kind.rawValue == kind }, "\(audit.findings)")
+    }
+  }
+
+  @Test("Without the head file nobody can say that the end is there")
+  func noHead() async throws {
+    try await withTemporaryDirectory(inMemory: true) { directory in
+      let fixture = try await LedgerFixture.open(directory)
+      try await fixture.add(1, to: [.archive])
+      try await fixture.ledger.close()
+      try DurableFile.unlink(directory.appending("ledger.head"))
+      let reader = try await Ledger.openForReading(directory: directory)
+      #expect(try await reader.audit()?.findings.map(\.kind) == [.headMissing])
+      try await reader.close()
+    }
+  }
+
+  @Test("A ledger that was there and is gone is no empty one")
+  func vanished() async throws {
+    try await withTemporaryDirectory(inMemory: true) { directory in
+      let fixture = try await LedgerFixture.open(directory)
+      try await fixture.add(1, to: [.archive])
+      try await fixture.ledger.close()
+      try DurableFile.unlink(fixture.database)
+      await #expect(throws: LedgerError.vanished(fixture.database)) {
+        try await Ledger.openForReading(directory: directory)
+      }
     }
   }
 

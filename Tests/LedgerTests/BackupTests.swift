@@ -201,7 +201,7 @@ struct StagingTests {
       #expect(
         try await ledger.consume(renewed, from: .archive, retry: .hour, jitter: 1).name == "applied"
       )
-      #expect(try await ledger.audit()?.lastUnproven == copy.contents.events)
+      #expect(try await ledger.audit()?.unprovenEvents == copy.contents.events)
       let proven = try await ledger.position().event - copy.contents.events
       #expect(try await ledger.verifyChain() == .intact(events: proven))
       try await ledger.close()

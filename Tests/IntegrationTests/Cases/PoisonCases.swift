@@ -51,24 +51,31 @@ struct PoisonCases {
     try await Scene.run(Scene.configuration(), starting: false) { scene in
       try scene.write(try await Scene.video(1), to: "poison.mp4")
       try scene.write(try await Scene.video(2), to: "good.mp4")
-      // What three crashes during its import leave behind.
-      let path = scene.exports.appending("poison.mp4")
-      let status = try #require(try FileStatus.of(path))
-      let identity = status.identity
-      let boot = try FileDescriptor.open("/proc/sys/kernel/random/boot_id", O_RDONLY)
-      let id = String(decoding: try boot.readAll(limit: 64), as: UTF8.self)
-        .filter { !$0.isNewline }
+      // What three crashes during its import leave behind; and what is left of a file that was beside it
+      // in two, and has not been tried since.
       try scene.folder("state/imports")
-      let name = BytePath("state/imports/\(identity.device)-\(identity.inode)")
-      let text = "\(id) 2 \(identity.size) \(identity.modified)\n\(path.lossyText)"
-      try DurableFile.write(Array(text.utf8), to: scene.broker.root.appending(name))
+      try Self.note("poison.mp4", "under_way", in: scene)
+      try Self.note("good.mp4", "waiting", in: scene)
       try await scene.broker.start()
       try await scene.untilImported("good.mp4")
       let report = try await scene.file("poison.mp4", is: "refused")
       #expect(report["reason"]?.text?.contains("crashed 3 times") == true)
-      _ = try await scene.broker.json("retry", path)
+      _ = try await scene.broker.json("retry", scene.exports.appending("poison.mp4"))
       try await scene.untilImported("poison.mp4")
     }
+  }
+
+  /// Notes two crashes of the broker during the import of a file.
+  private static func note(_ name: BytePath, _ standing: String, in scene: Scene) throws {
+    let path = scene.exports.appending(name)
+    let identity = try #require(try FileStatus.of(path)).identity
+    let boot = try FileDescriptor.open("/proc/sys/kernel/random/boot_id", O_RDONLY)
+    let id = String(decoding: try boot.readAll(limit: 64), as: UTF8.self)
+      .filter { !$0.isNewline }
+    let facts = "\(id) 2 \(identity.size) \(identity.modified) \(standing)"
+    let note = BytePath("state/imports/\(identity.device)-\(identity.inode)")
+    let text = "\(facts)\n\(path.lossyText)"
+    try DurableFile.write(Array(text.utf8), to: scene.broker.root.appending(note))
   }
 
   /// Both have ended; by their titles.
