@@ -88,15 +88,15 @@ package struct LedgerRestoration: Sendable {
     )
     report.key = key.rawValue
     let last = await formerLastHandoff(state, report.restoredAt)
-    try await takeUp(state, library, hasNewKey: key == .new, after: last, &report)
+    let end = try await takeUp(state, library, hasNewKey: key == .new, after: last, &report)
     let aside = state.path.appending("ledger-before-\(report.restoredAt.milliseconds)")
     let replacement = LedgerReplacement(
       directory: state.path,
       staged: state.rebuilding,
       former: aside
     )
-    // It is the former ledger's.
-    try await library.setLedgerMark(nil)
+    // From here on the former ledger, which may be an old copy, is refused; see LedgerMarking.
+    try await library.setLedgerMark(LedgerMark(event: end.event, code: end.code))
     if try await Self.thread.run({ try replacement.run() }) {
       report.formerLedger = aside.lossyText
     }
@@ -134,13 +134,14 @@ package struct LedgerRestoration: Sendable {
 
   // MARK: What came after the backup
 
+  /// - Returns: where the new ledger ends.
   private func takeUp(
     _ state: StateFolder,
     _ library: AssetLibrary,
     hasNewKey: Bool,
     after last: Int64,
     _ report: inout RestoreReport
-  ) async throws {
+  ) async throws -> LedgerPosition {
     let ledger = try await Ledger.open(
       directory: state.rebuilding,
       logger: logger,
@@ -173,7 +174,9 @@ package struct LedgerRestoration: Sendable {
     }
     try await adopt(adopted, ledger, library)
     report.adopted = adopted.count
+    let end = try await ledger.position()
     try await ledger.close()
+    return end
   }
 
   /// Deletes what was deleted since, and takes back what was imported again since; true for the former.

@@ -59,15 +59,15 @@ package struct LibraryRebuild: Sendable {
     report.problems = contents.problems.map(\.description)
     let assets = try await judged(contents.assets, library, &report)
     let gone = try await withoutBytes(assets, library)
-    try await make(assets, gone: gone, after: former, state, library.id, &report)
+    let end = try await make(assets, gone: gone, after: former, state, library.id, &report)
     let aside = state.path.appending("ledger-before-\(report.rebuiltAt.milliseconds)")
     let replacement = LedgerReplacement(
       directory: state.path,
       staged: state.rebuilding,
       former: aside
     )
-    // It is the former ledger's.
-    try await library.setLedgerMark(nil)
+    // From here on the former ledger, which may be an old copy, is refused; see LedgerMarking.
+    try await library.setLedgerMark(LedgerMark(event: end.event, code: end.code))
     if try await Self.thread.run({ try replacement.run() }) {
       report.formerLedger = aside.lossyText
     }
@@ -196,6 +196,7 @@ package struct LibraryRebuild: Sendable {
     return glance.isRegular && glance.size == asset.size ? .good : .damaged
   }
 
+  /// - Returns: where the new ledger ends.
   private func make(
     _ assets: [Asset],
     gone: [LocalIdentifier],
@@ -203,7 +204,7 @@ package struct LibraryRebuild: Sendable {
     _ state: StateFolder,
     _ library: String?,
     _ report: inout RebuildReport
-  ) async throws {
+  ) async throws -> LedgerPosition {
     // What an interrupted rebuild has left.
     try Directory.removeTree(state.rebuilding)
     try Directory.create(state.rebuilding, permissions: 0o700)
@@ -229,7 +230,9 @@ package struct LibraryRebuild: Sendable {
     try await ledger.beginHandoffs(after: former.last)
     try await ledger.setNote(.rebuilt, report.rebuiltAt)
     if let library { try await ledger.setLibraryID(library) }
+    let end = try await ledger.position()
     try await ledger.close()
+    return end
   }
 
   private static let thread = BlockingThread("rebuild")

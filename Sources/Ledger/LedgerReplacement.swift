@@ -32,14 +32,16 @@ package struct LedgerReplacement: Sendable {
     let new = LedgerFiles(staged)
     let names = Self.files(of: here).filter { access($0.nulTerminated, F_OK) == 0 }
     if !names.isEmpty { try Directory.create(former, permissions: 0o700) }
-    // The head stays in place until another one takes it.
-    if names.contains(here.head) {
-      try DurableFile.link(here.head, to: former.appending(here.head.lastComponent))
-      try Directory.sync(former)
+    // These two stay in place until another one takes it: the key is looked for here when the exchange is
+    // begun again.
+    let staying = [here.head, here.key]
+    for file in names where staying.contains(file) {
+      try DurableFile.link(file, to: former.appending(file.lastComponent))
     }
+    if !names.isEmpty { try Directory.sync(former) }
     try DurableFile.rename(new.head, to: here.head)
     try here.syncDirectory()
-    for file in names where file != here.head {
+    for file in names where !staying.contains(file) {
       try DurableFile.renameNoReplace(file, to: former.appending(file.lastComponent))
     }
     if !names.isEmpty { try Directory.sync(former) }

@@ -28,8 +28,8 @@ struct CrashMatrix: Sendable {
 
   let seam: FaultSeam
 
-  /// Brokers at one time.
-  private static let lanes = 3
+  /// Brokers at one time: `LANES`, else two.
+  private static let lanes = environmentValue("LANES").flatMap { Int($0) } ?? 2
 
   /// The errors, each of which comes once, and for a while.
   static let errors: [(errno: CInt, length: Int)] = [
@@ -77,7 +77,7 @@ extension CrashMatrix.Tally {
     _ plan: FaultSeam.Plan
   ) {
     if let hit = outcome.hit { kinds[hit.kind, default: 0] += 1 }
-    if outcome.isSilent, let hit = outcome.hit {
+    if !outcome.isTold, let hit = outcome.hit {
       print("not told: \(walk.name), \(plan) at \(hit)")
     }
     guard !outcome.complaints.isEmpty else { return }

@@ -11,8 +11,8 @@ struct CrashTrial: Sendable {
     var hit: FaultSeam.Point?
     var passed = 0
     var complaints: [String] = []
-    /// The broker has logged no warning and no error.
-    var isSilent = false
+    /// The broker has named the error that it met: in its log, or where it says why a handoff stands.
+    var isTold = true
   }
 
   let walk: CrashWalk
@@ -140,10 +140,7 @@ struct CrashTrial: Sendable {
     } catch {
       outcome.complaints.append("not without a restart: \(error)")
     }
-    let hasSaid = try faulty.wholeLog.split(separator: "\n").contains { line in
-      line.contains(" WARNING ") || line.contains(" ERROR ")
-    }
-    outcome.isSilent = !hasSaid
+    outcome.isTold = try ErrorWords(plan).areSaid(in: faulty.wholeLog)
     let end = await faulty.end(SIGTERM)
     if end != .exited(0) { outcome.complaints.append("ended with \(String(describing: end))") }
   }

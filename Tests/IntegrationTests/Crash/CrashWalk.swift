@@ -14,6 +14,12 @@ struct CrashWalk: Sendable, CustomTestStringConvertible {
   var folder = ""
   /// Lines of the plugin's destination.
   var plugin = ""
+  /// Lines of its settings.
+  var settings = ""
+  /// Lines of the script's destination.
+  var exec = ""
+  /// Whether each asset gets a rendition, with which the script is done.
+  var hasRenditions = false
   /// The script of the `exec` receiver; `$1` is its log.
   var script = record
   var destinations = ["asked", "inbox", "script"]
@@ -102,8 +108,20 @@ struct CrashWalk: Sendable, CustomTestStringConvertible {
     destinations: ["asked"]
   )
 
+  /// What the plugin derives is stored, and the script, which waits for it, is given it.
+  static let deriving = CrashWalk(
+    name: "renditions",
+    usualPoints: 400,
+    settings: "rendition = \"proxy\"",
+    exec: "after = [\"asked\"]\nuse = \"proxy\"",
+    hasRenditions: true,
+    script: "sha256sum < \"$HANDOFF_ASSET_1\" | cut -c-64 >> \"$1\" && sync \"$1\"",
+    destinations: ["asked", "script"]
+  )
+
   static let all = [
     importing, starting, removing, removingLater, superseding, retrying, cancelling, receiving,
+    deriving,
   ]
 
   var testDescription: String { name }
@@ -120,6 +138,7 @@ struct CrashWalk: Sendable, CustomTestStringConvertible {
       \(plugin)
       [destination.asked.settings]
       log = "\(root)/out/asked.log"
+      \(settings)
       """,
       "script": """
       [destination.script]
@@ -128,6 +147,7 @@ struct CrashWalk: Sendable, CustomTestStringConvertible {
       write = ["out"]
       containment = "none"
       concurrency = 1
+      \(exec)
       \(retry)
       """,
       "inbox": """
