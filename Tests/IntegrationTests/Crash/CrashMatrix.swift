@@ -77,9 +77,6 @@ extension CrashMatrix.Tally {
     _ plan: FaultSeam.Plan
   ) {
     if let hit = outcome.hit { kinds[hit.kind, default: 0] += 1 }
-    if !outcome.isTold, let hit = outcome.hit {
-      print("not told: \(walk.name), \(plan) at \(hit)")
-    }
     guard !outcome.complaints.isEmpty else { return }
     let point = outcome.hit?.description ?? "no point"
     let text = "\(walk.name), \(plan) at \(point): \(outcome.complaints.joined(separator: "; "))"

@@ -11,8 +11,6 @@ struct CrashTrial: Sendable {
     var hit: FaultSeam.Point?
     var passed = 0
     var complaints: [String] = []
-    /// The broker has named the error that it met: in its log, or where it says why a handoff stands.
-    var isTold = true
   }
 
   let walk: CrashWalk
@@ -94,8 +92,8 @@ struct CrashTrial: Sendable {
       try await outlive(&outcome)
     } else {
       try await dieOrEnd()
+      (outcome.passed, outcome.hit) = try FaultSeam.points(in: root)
     }
-    (outcome.passed, outcome.hit) = try FaultSeam.points(in: root)
     // What the walk did after its end is not what is tried.
     if case .kill(1...) = plan, outcome.hit == nil { return }
     try await broker.start()
@@ -134,13 +132,16 @@ struct CrashTrial: Sendable {
   private func outlive(_ outcome: inout Outcome) async throws {
     do {
       try await weather()
+      (outcome.passed, outcome.hit) = try FaultSeam.points(in: root)
       try await walk.resume(self)
       // A grant that could not be made is tried again after half a minute.
       try await settle(videos: walk.videos.count, by: faulty, within: .seconds(60))
     } catch {
       outcome.complaints.append("not without a restart: \(error)")
     }
-    outcome.isTold = try ErrorWords(plan).areSaid(in: faulty.wholeLog)
+    if let hit = outcome.hit, !hit.isInvisible, try !ErrorWords(plan).areSaid(in: faulty.wholeLog) {
+      outcome.complaints.append("the error was not told")
+    }
     let end = await faulty.end(SIGTERM)
     if end != .exited(0) { outcome.complaints.append("ended with \(String(describing: end))") }
   }

@@ -12,7 +12,7 @@ struct ErrorWords {
       case .kill: []
       case .fail(_, EAGAIN, _): ["locked", "busy", "BUSY"]
       case .fail(_, let errno, _):
-        [String(cString: strerror(errno)), "disk is full", "disk I/O error", "readonly"]
+        [String(cString: strerror(errno)), "is full", "disk I/O error", "readonly"]
           + Self.names(errno)
       }
   }

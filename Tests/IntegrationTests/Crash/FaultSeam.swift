@@ -35,6 +35,8 @@ struct FaultSeam: Sendable {
   struct Point: Hashable, Sendable, CustomStringConvertible {
     let kind: String
     let description: String
+    /// An error here changes nothing that anybody can see.
+    var isInvisible: Bool { kind == "lock" }
   }
 
   /// The compiled library.

@@ -9,8 +9,9 @@ extension LongTests {
   /// `handoff backup` and `handoff restore`, killed at their calls: all of them, or a sample.
   @Suite("Backup and restore, killed", .serialized)
   struct KilledRestore {
-    /// Of the points of a command, so many are tried.
-    private static let most = isLong ? Int.max : 3
+    /// Of the last points of a command, so many are a sample.
+    private static let most = 2
+    private static let last = 60
 
     @Test(
       "a restore killed anywhere leaves the old ledger or the new one, and the next one finishes",
@@ -29,8 +30,13 @@ extension LongTests {
         try await scene.sh("cp -a state before")
         try await scene.broker.start()
         _ = try await scene.imported(2, as: "b.mp4")
-        await scene.broker.end(SIGKILL)
-        if what == "the ledger" { try await scene.sh("rm -r before && cp -a state before") }
+        if what == "the ledger" {
+          await scene.broker.end(SIGKILL)
+          try await scene.sh("rm -r before && cp -a state before")
+        } else {
+          // The library has a mark of the second import.
+          await scene.broker.end(SIGTERM)
+        }
         try await scene.sh("cp library/ledger-mark.json mark")
         let lay = "rm -rf state && cp -a before state && cp mark library/ledger-mark.json"
         try await scene.sh(lay)
@@ -117,9 +123,14 @@ extension LongTests {
       }
     }
 
+    /// All points, or with `STRIDE` each so manieth; of the last ones, where files take their names, all.
     private static func sample(of count: Int) -> [Int] {
-      var random = SeededGenerator(seed: seed)
-      return Array((1...max(count, 1)).shuffled(using: &random).prefix(most).sorted())
+      guard isLong else {
+        var random = SeededGenerator(seed: seed)
+        return (max(1, count - last)...max(count, 1)).shuffled(using: &random).prefix(most).sorted()
+      }
+      let stride = environmentValue("STRIDE").flatMap { Int($0) } ?? 1
+      return (1...max(count, 1)).filter { $0 % stride == 0 || $0 > count - last }
     }
   }
 }
