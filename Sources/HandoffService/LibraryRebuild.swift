@@ -66,9 +66,10 @@ package struct LibraryRebuild: Sendable {
       staged: state.rebuilding,
       former: aside
     )
-    // From here on the former ledger, which may be an old copy, is refused; see LedgerMarking.
+    try await Self.thread.run { try replacement.begin() }
+    // Not before: a former ledger that is an old copy is refused by this mark alone; see LedgerMarking.
     try await library.setLedgerMark(LedgerMark(event: end.event, code: end.code))
-    if try await Self.thread.run({ try replacement.run() }) {
+    if try await Self.thread.run({ try replacement.finish() }) {
       report.formerLedger = aside.lossyText
     }
     try Directory.removeTree(state.rebuilding)

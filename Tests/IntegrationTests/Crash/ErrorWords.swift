@@ -19,17 +19,17 @@ struct ErrorWords {
 
   private static func names(_ errno: CInt) -> [String] {
     switch errno {
-    case ENOSPC: ["ENOSPC", "no room"]
-    case EDQUOT: ["EDQUOT", "no room"]
+    case ENOSPC: ["ENOSPC", "no room", "no space"]
+    case EDQUOT: ["EDQUOT", "no room", "no space"]
     case EROFS: ["EROFS"]
     default: ["EIO"]
     }
   }
 
-  /// Whether a warning or an error of the log has them.
+  /// Whether a line of the log has them; what people need not see does not count.
   func areSaid(in log: String) -> Bool {
     log.split(separator: "\n").contains { line in
-      (line.contains(" WARNING ") || line.contains(" ERROR "))
+      [" NOTICE ", " WARNING ", " ERROR "].contains { line.contains($0) }
         && words.contains { line.contains($0) }
     }
   }
