@@ -11,6 +11,8 @@ struct CrashTrial: Sendable {
     var hit: FaultSeam.Point?
     var passed = 0
     var complaints: [String] = []
+    /// The broker has named the error that it met.
+    var isTold = true
   }
 
   let walk: CrashWalk
@@ -139,11 +141,22 @@ struct CrashTrial: Sendable {
     } catch {
       outcome.complaints.append("not without a restart: \(error)")
     }
-    if let hit = outcome.hit, !hit.isInvisible, try !ErrorWords(plan).areSaid(in: faulty.wholeLog) {
-      outcome.complaints.append("the error was not told")
+    if let hit = outcome.hit, try !ErrorWords(plan).areSaid(in: faulty.wholeLog) {
+      outcome.isTold = false
+      if try await !hit.mayBeInvisible || hasRetried() {
+        outcome.complaints.append("the error was not told")
+      }
     }
     let end = await faulty.end(SIGTERM)
     if end != .exited(0) { outcome.complaints.append("ended with \(String(describing: end))") }
+  }
+
+  /// An attempt came to nothing that would not have without the error.
+  private func hasRetried() async throws -> Bool {
+    try await handoffs()?.contains { handoff in
+      guard case .integer(let count) = handoff["attempts"] else { return false }
+      return count > (handoff["destination"]?.text == "script" ? walk.attempts : 1)
+    } ?? false
   }
 
   /// Errors that go on do so for a while, or until all is over; what waits between two tries waits longer

@@ -22,6 +22,8 @@ struct CrashWalk: Sendable, CustomTestStringConvertible {
   var hasRenditions = false
   /// The script of the `exec` receiver; `$1` is its log.
   var script = record
+  /// How many attempts the script takes.
+  var attempts: Int64 = 1
   var destinations = ["asked", "inbox", "script"]
   /// The numbers of the videos that are assets at the end; see ``Scene/video(_:)``.
   var videos: [UInt64] = [1]
@@ -72,7 +74,8 @@ struct CrashWalk: Sendable, CustomTestStringConvertible {
   /// The script says "try again" the first time.
   static let retrying = CrashWalk(
     name: "retry",
-    script: "mkdir \"$1.first\" 2> /dev/null && exit 75\n\(record)"
+    script: "mkdir \"$1.first\" 2> /dev/null && exit 75\n\(record)",
+    attempts: 2
   )
 
   /// One handoff is at the receiver, which waits, and one is pending behind it; both are cancelled.

@@ -21,7 +21,7 @@ struct ErrorWords {
     switch errno {
     case ENOSPC: ["ENOSPC", "no room", "no space"]
     case EDQUOT: ["EDQUOT", "no room", "no space"]
-    case EROFS: ["EROFS"]
+    case EROFS: ["EROFS", "can only be read"]
     default: ["EIO"]
     }
   }
