@@ -143,7 +143,8 @@ struct CrashTrial: Sendable {
     }
     if let hit = outcome.hit, try !ErrorWords(plan).areSaid(in: faulty.wholeLog) {
       outcome.isTold = false
-      if try await !hit.mayBeInvisible || hasRetried() {
+      let wasSeen = try await hasRetried()
+      if wasSeen || !hit.mayBeInvisible {
         outcome.complaints.append("the error was not told")
       }
     }
