@@ -105,12 +105,16 @@ struct BackupFolder: Sendable {
 
   /// Moves up what was made, and writes the manifest.
   func complete(_ document: BackupManifest) throws {
+    // Whatever a crash leaves of it is in there, and is cleared by the next backup.
+    let written = partial.appending(manifest.lastComponent)
+    try DurableFile.write(try WireCoder.encode(document) + [UInt8(ascii: "\n")], to: written)
     try Directory.sync(partial)
     for name in Self.names where try FileStatus.of(partial.appending(name)) != nil {
       try DurableFile.renameNoReplace(partial.appending(name), to: path.appending(name))
     }
     try Directory.sync(path)
-    try DurableFile.write(try WireCoder.encode(document) + [UInt8(ascii: "\n")], to: manifest)
+    try DurableFile.renameNoReplace(written, to: manifest)
+    try Directory.sync(path)
     try Directory.removeTree(partial)
     try Directory.sync(path)
     if !path.parent.isEmpty { try Directory.sync(path.parent) }

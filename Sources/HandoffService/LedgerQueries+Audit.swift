@@ -14,7 +14,7 @@ extension LedgerQueries {
   ) async throws -> AuditReport? {
     guard let ledger else { throw ControlError(.notFound, "there is no ledger to audit") }
     guard let audit = try await ledger.audit({ progress($0.done, $0.total) }) else { return nil }
-    var report = AuditReport(
+    return AuditReport(
       events: audit.events,
       lastSequence: audit.lastSequence,
       prunedEvents: audit.prunedEvents,

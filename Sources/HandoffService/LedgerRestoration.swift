@@ -88,16 +88,17 @@ package struct LedgerRestoration: Sendable {
     )
     report.key = key.rawValue
     let former = await former(state, report.restoredAt)
-    try await takeUp(state, library, hasNewKey: key == .new, after: former, &report)
+    let end = try await takeUp(state, library, hasNewKey: key == .new, after: former, &report)
     let aside = state.path.appending("ledger-before-\(report.restoredAt.milliseconds)")
     let replacement = LedgerReplacement(
       directory: state.path,
       staged: state.rebuilding,
       former: aside
     )
-    // It is the former ledger's.
-    try await library.setLedgerMark(nil)
-    if try await Self.thread.run({ try replacement.run() }) {
+    try await Self.thread.run { try replacement.begin() }
+    // Not before: a former ledger that is an old copy is refused by this mark alone; see LedgerMarking.
+    try await library.setLedgerMark(LedgerMark(event: end.event, code: end.code))
+    if try await Self.thread.run({ try replacement.finish() }) {
       report.formerLedger = aside.lossyText
     }
     try Directory.removeTree(state.rebuilding)
@@ -138,13 +139,14 @@ package struct LedgerRestoration: Sendable {
 
   // MARK: What came after the backup
 
+  /// - Returns: where the new ledger ends.
   private func takeUp(
     _ state: StateFolder,
     _ library: AssetLibrary,
     hasNewKey: Bool,
     after former: (last: Int64, remains: LedgerRemains),
     _ report: inout RestoreReport
-  ) async throws {
+  ) async throws -> LedgerPosition {
     let ledger = try await Ledger.open(
       directory: state.rebuilding,
       logger: logger,
@@ -178,7 +180,9 @@ package struct LedgerRestoration: Sendable {
     try await adopt(adopted, ledger, library)
     report.adopted = adopted.count
     try await ledger.takeOver(former.remains)
+    let end = try await ledger.position()
     try await ledger.close()
+    return end
   }
 
   /// Deletes what was deleted since, and takes back what was imported again since; true for the former.

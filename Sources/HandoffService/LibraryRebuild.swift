@@ -59,16 +59,17 @@ package struct LibraryRebuild: Sendable {
     report.problems = contents.problems.map(\.description)
     let assets = try await judged(contents.assets, library, &report)
     let gone = try await withoutBytes(assets, library)
-    try await make(assets, gone: gone, after: former, state, library.id, &report)
+    let end = try await make(assets, gone: gone, after: former, state, library.id, &report)
     let aside = state.path.appending("ledger-before-\(report.rebuiltAt.milliseconds)")
     let replacement = LedgerReplacement(
       directory: state.path,
       staged: state.rebuilding,
       former: aside
     )
-    // It is the former ledger's.
-    try await library.setLedgerMark(nil)
-    if try await Self.thread.run({ try replacement.run() }) {
+    try await Self.thread.run { try replacement.begin() }
+    // Not before: a former ledger that is an old copy is refused by this mark alone; see LedgerMarking.
+    try await library.setLedgerMark(LedgerMark(event: end.event, code: end.code))
+    if try await Self.thread.run({ try replacement.finish() }) {
       report.formerLedger = aside.lossyText
     }
     try Directory.removeTree(state.rebuilding)
@@ -201,6 +202,7 @@ package struct LibraryRebuild: Sendable {
     return glance.isRegular && glance.size == asset.size ? .good : .damaged
   }
 
+  /// - Returns: where the new ledger ends.
   private func make(
     _ assets: [Asset],
     gone: [LocalIdentifier],
@@ -208,7 +210,7 @@ package struct LibraryRebuild: Sendable {
     _ state: StateFolder,
     _ library: String?,
     _ report: inout RebuildReport
-  ) async throws {
+  ) async throws -> LedgerPosition {
     // What an interrupted rebuild has left.
     try Directory.removeTree(state.rebuilding)
     try Directory.create(state.rebuilding, permissions: 0o700)
@@ -235,7 +237,9 @@ package struct LibraryRebuild: Sendable {
     try await ledger.beginHandoffs(after: former.last)
     try await ledger.setNote(.rebuilt, report.rebuiltAt)
     if let library { try await ledger.setLibraryID(library) }
+    let end = try await ledger.position()
     try await ledger.close()
+    return end
   }
 
   private static let thread = BlockingThread("rebuild")

@@ -23,39 +23,52 @@ package struct LedgerReplacement: Sendable {
     self.former = former
   }
 
-  /// Carries the exchange out; blocks.
+  /// Begins the exchange: from here on what is there is refused; blocks.
+  ///
+  /// The caller then says to whoever knows how far the ledger has come that it is another one.
+  ///
+  /// - Throws: ``SystemError``.
+  package func begin() throws {
+    let here = LedgerFiles(directory)
+    let names = filesThere()
+    if !names.isEmpty { try Directory.create(former, permissions: 0o700) }
+    // These two stay in place until another one takes it: the key is looked for here when the exchange is
+    // begun again.
+    for file in names where file == here.head || file == here.key {
+      try DurableFile.link(file, to: former.appending(file.lastComponent))
+    }
+    if !names.isEmpty { try Directory.sync(former) }
+    try DurableFile.rename(LedgerFiles(staged).head, to: here.head)
+    try here.syncDirectory()
+  }
+
+  /// Carries it out; blocks.
   ///
   /// - Returns: whether anything was moved aside.
   /// - Throws: ``SystemError``.
-  package func run() throws -> Bool {
+  package func finish() throws -> Bool {
     let here = LedgerFiles(directory)
     let new = LedgerFiles(staged)
-    let names = Self.files(of: here).filter { access($0.nulTerminated, F_OK) == 0 }
-    if !names.isEmpty { try Directory.create(former, permissions: 0o700) }
-    // The head stays in place until another one takes it.
-    if names.contains(here.head) {
-      try DurableFile.link(here.head, to: former.appending(here.head.lastComponent))
-      try Directory.sync(former)
-    }
-    try DurableFile.rename(new.head, to: here.head)
-    try here.syncDirectory()
-    for file in names where file != here.head {
+    let names = filesThere()
+    for file in names where file != here.head && file != here.key {
       try DurableFile.renameNoReplace(file, to: former.appending(file.lastComponent))
     }
-    if !names.isEmpty { try Directory.sync(former) }
+    if try FileStatus.of(former) != nil { try Directory.sync(former) }
     try here.syncDirectory()
     try DurableFile.rename(new.key, to: here.key)
     try here.syncDirectory()
     try DurableFile.rename(new.database, to: here.database)
     try here.syncDirectory()
-    return !names.isEmpty
+    return try FileStatus.of(former) != nil
   }
 
-  private static func files(of files: LedgerFiles) -> [BytePath] {
-    [
-      files.head, files.database, files.database.addingSuffix("-wal"),
-      files.database.addingSuffix("-shm"), files.key,
+  private func filesThere() -> [BytePath] {
+    let here = LedgerFiles(directory)
+    let names = [
+      here.head, here.database, here.database.addingSuffix("-wal"),
+      here.database.addingSuffix("-shm"), here.key,
     ]
+    return names.filter { access($0.nulTerminated, F_OK) == 0 }
   }
 }
 

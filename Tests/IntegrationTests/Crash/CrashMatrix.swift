@@ -11,25 +11,30 @@ struct CrashMatrix: Sendable {
   struct Tally: Sendable {
     var kinds: [String: Int] = [:]
     var complaints: [String] = []
+    /// What nobody was told of, since nothing was to be seen of it.
+    var invisible: [String: Int] = [:]
 
     var points: Int { kinds.values.reduce(0, +) }
 
     mutating func add(_ other: Tally) {
       kinds.merge(other.kinds, uniquingKeysWith: +)
       complaints += other.complaints
+      invisible.merge(other.invisible, uniquingKeysWith: +)
     }
 
     /// `N points (fsync a, rename b …), c faults`.
     var summary: String {
       let counts = kinds.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+      let unseen = invisible.sorted { $0.key < $1.key }.map { ", unseen \($0.key) \($0.value)" }
       return "\(points) points (\(counts.joined(separator: ", "))), \(complaints.count) faults"
+        + unseen.joined()
     }
   }
 
   let seam: FaultSeam
 
-  /// Brokers at one time.
-  private static let lanes = 3
+  /// Brokers at one time: `LANES`, else two.
+  private static let lanes = environmentValue("LANES").flatMap { Int($0) } ?? 2
 
   /// The errors, each of which comes once, and for a while.
   static let errors: [(errno: CInt, length: Int)] = [
@@ -77,9 +82,7 @@ extension CrashMatrix.Tally {
     _ plan: FaultSeam.Plan
   ) {
     if let hit = outcome.hit { kinds[hit.kind, default: 0] += 1 }
-    if outcome.isSilent, let hit = outcome.hit {
-      print("not told: \(walk.name), \(plan) at \(hit)")
-    }
+    if !outcome.isTold, let hit = outcome.hit { invisible[hit.kind, default: 0] += 1 }
     guard !outcome.complaints.isEmpty else { return }
     let point = outcome.hit?.description ?? "no point"
     let text = "\(walk.name), \(plan) at \(point): \(outcome.complaints.joined(separator: "; "))"

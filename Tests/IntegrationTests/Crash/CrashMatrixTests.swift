@@ -11,7 +11,7 @@ struct CrashMatrixTests {
     .timeLimit(.minutes(5))
   )
   func kills() async throws {
-    let kills = Sampling(points: environmentValue("POINTS").flatMap { Int($0) } ?? 2)
+    let kills = Sampling(points: environmentValue("POINTS").flatMap { Int($0) } ?? 1)
     try await kills.run(CrashWalk.all) { count, random in
       (0..<kills.points).map { _ in .kill(Int.random(in: 1...count, using: &random)) }
     }

@@ -11,8 +11,8 @@ struct CrashTrial: Sendable {
     var hit: FaultSeam.Point?
     var passed = 0
     var complaints: [String] = []
-    /// The broker has logged no warning and no error.
-    var isSilent = false
+    /// The broker has named the error that it met.
+    var isTold = true
   }
 
   let walk: CrashWalk
@@ -94,8 +94,8 @@ struct CrashTrial: Sendable {
       try await outlive(&outcome)
     } else {
       try await dieOrEnd()
+      (outcome.passed, outcome.hit) = try FaultSeam.points(in: root)
     }
-    (outcome.passed, outcome.hit) = try FaultSeam.points(in: root)
     // What the walk did after its end is not what is tried.
     if case .kill(1...) = plan, outcome.hit == nil { return }
     try await broker.start()
@@ -134,18 +134,30 @@ struct CrashTrial: Sendable {
   private func outlive(_ outcome: inout Outcome) async throws {
     do {
       try await weather()
+      (outcome.passed, outcome.hit) = try FaultSeam.points(in: root)
       try await walk.resume(self)
       // A grant that could not be made is tried again after half a minute.
       try await settle(videos: walk.videos.count, by: faulty, within: .seconds(60))
     } catch {
       outcome.complaints.append("not without a restart: \(error)")
     }
-    let hasSaid = try faulty.wholeLog.split(separator: "\n").contains { line in
-      line.contains(" WARNING ") || line.contains(" ERROR ")
+    if let hit = outcome.hit, try !ErrorWords(plan).areSaid(in: faulty.wholeLog) {
+      outcome.isTold = false
+      let wasSeen = try await hasRetried()
+      if wasSeen || !hit.mayBeInvisible {
+        outcome.complaints.append("the error was not told")
+      }
     }
-    outcome.isSilent = !hasSaid
     let end = await faulty.end(SIGTERM)
     if end != .exited(0) { outcome.complaints.append("ended with \(String(describing: end))") }
+  }
+
+  /// An attempt came to nothing that would not have without the error.
+  private func hasRetried() async throws -> Bool {
+    try await handoffs()?.contains { handoff in
+      guard case .integer(let count) = handoff["attempts"] else { return false }
+      return count > (handoff["destination"]?.text == "script" ? walk.attempts : 1)
+    } ?? false
   }
 
   /// Errors that go on do so for a while, or until all is over; what waits between two tries waits longer

@@ -16,7 +16,8 @@ struct CrashVerdict {
   /// What is wrong, in words; nothing where all holds.
   func complaints() async throws -> [String] {
     let contents = try await videos()
-    return try await assets(contents) + handoffs() + inbox(contents) + originals(contents)
+    return try await assets(contents) + renditions(contents) + handoffs() + inbox(contents)
+      + originals(contents)
       + chain() + leftovers(await open())
   }
 
@@ -39,13 +40,47 @@ struct CrashVerdict {
     let digests = assets.compactMap { $0["sha256"]?.text }.sorted()
     if digests != contents.keys.sorted() { wrong.append("assets: \(digests)") }
     let objects = try scene.objects().map(\.lossyText).sorted()
-    if objects != contents.keys.sorted() { wrong.append("objects: \(objects)") }
+    let derived = walk.hasRenditions ? try contents.values.map(Self.rendition).map(\.digest) : []
+    if objects != (contents.keys + derived).sorted() { wrong.append("objects: \(objects)") }
     for (digest, bytes) in contents where objects.contains(digest) {
       if try read(scene.object(digest)) != bytes { wrong.append("the object \(digest) is damaged") }
       if try scene.record(digest)["sha256"]?.text != digest { wrong.append("record of \(digest)") }
     }
     if walk.name == "re-export", assets.count(where: { $0["supersedes"]?.text != nil }) != 1 {
       wrong.append("the new export supersedes nothing: \(assets)")
+    }
+    return wrong
+  }
+
+  /// The bytes that the plugin makes of an asset's, and their digest; see CountingDestination.swift.
+  private static func rendition(of bytes: [UInt8]) throws -> (digest: String, bytes: [UInt8]) {
+    let derived = bytes + [0, 0, 0, 16] + Array("freecounting".utf8)
+    return (try SHA256.digest(of: derived).hexDigits, derived)
+  }
+
+  /// Each asset has its one, the ledger and the record say the same of it, and the script was given it.
+  private func renditions(_ contents: [String: [UInt8]]) async throws -> [String] {
+    guard walk.hasRenditions else { return [] }
+    var wrong: [String] = []
+    let scene = Scene(broker: trial.broker)
+    for (digest, bytes) in contents {
+      let derived = try Self.rendition(of: bytes)
+      let record = try scene.record(digest)
+      let named = record["renditions"]?.elements.compactMap { $0["sha256"]?.text }
+      if named != [derived.digest] { wrong.append("the record of \(digest) has \(record)") }
+      if try read(scene.object(derived.digest)) != derived.bytes {
+        wrong.append("the rendition \(derived.digest) is damaged")
+      }
+      let asset = try await trial.broker.json(
+        "show",
+        BytePath(record["local_identifier"]?.text ?? "")
+      )
+      let known = asset["renditions"]?.elements.map { [$0["sha256"]?.text, $0["status"]?.text] }
+      if known != [[derived.digest, "present"]] { wrong.append("the ledger has \(asset)") }
+      let given = try lines(trial.log("script"))
+      if !given.allSatisfy({ $0 == derived.digest }) {
+        wrong.append("the script was given \(given)")
+      }
     }
     return wrong
   }

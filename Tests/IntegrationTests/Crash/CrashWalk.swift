@@ -14,8 +14,16 @@ struct CrashWalk: Sendable, CustomTestStringConvertible {
   var folder = ""
   /// Lines of the plugin's destination.
   var plugin = ""
+  /// Lines of its settings.
+  var settings = ""
+  /// Lines of the script's destination.
+  var exec = ""
+  /// Whether each asset gets a rendition, with which the script is done.
+  var hasRenditions = false
   /// The script of the `exec` receiver; `$1` is its log.
   var script = record
+  /// How many attempts the script takes.
+  var attempts: Int64 = 1
   var destinations = ["asked", "inbox", "script"]
   /// The numbers of the videos that are assets at the end; see ``Scene/video(_:)``.
   var videos: [UInt64] = [1]
@@ -66,7 +74,8 @@ struct CrashWalk: Sendable, CustomTestStringConvertible {
   /// The script says "try again" the first time.
   static let retrying = CrashWalk(
     name: "retry",
-    script: "mkdir \"$1.first\" 2> /dev/null && exit 75\n\(record)"
+    script: "mkdir \"$1.first\" 2> /dev/null && exit 75\n\(record)",
+    attempts: 2
   )
 
   /// One handoff is at the receiver, which waits, and one is pending behind it; both are cancelled.
@@ -102,8 +111,20 @@ struct CrashWalk: Sendable, CustomTestStringConvertible {
     destinations: ["asked"]
   )
 
+  /// What the plugin derives is stored, and the script, which waits for it, is given it.
+  static let deriving = CrashWalk(
+    name: "renditions",
+    usualPoints: 400,
+    settings: "rendition = \"proxy\"",
+    exec: "after = [\"asked\"]\nuse = \"proxy\"",
+    hasRenditions: true,
+    script: "sha256sum < \"$HANDOFF_ASSET_1\" | cut -c-64 >> \"$1\" && sync \"$1\"",
+    destinations: ["asked", "script"]
+  )
+
   static let all = [
     importing, starting, removing, removingLater, superseding, retrying, cancelling, receiving,
+    deriving,
   ]
 
   var testDescription: String { name }
@@ -120,6 +141,7 @@ struct CrashWalk: Sendable, CustomTestStringConvertible {
       \(plugin)
       [destination.asked.settings]
       log = "\(root)/out/asked.log"
+      \(settings)
       """,
       "script": """
       [destination.script]
@@ -128,6 +150,7 @@ struct CrashWalk: Sendable, CustomTestStringConvertible {
       write = ["out"]
       containment = "none"
       concurrency = 1
+      \(exec)
       \(retry)
       """,
       "inbox": """

@@ -35,6 +35,10 @@ struct FaultSeam: Sendable {
   struct Point: Hashable, Sendable, CustomStringConvertible {
     let kind: String
     let description: String
+    /// An error here may change nothing that anybody can see: SQLite waits for a refused lock and goes
+    /// another way without a temporary file, what was not removed is removed later, and a receiver's output
+    /// may lack a line.
+    var mayBeInvisible: Bool { ["lock", "create", "unlink", "write"].contains(kind) }
   }
 
   /// The compiled library.

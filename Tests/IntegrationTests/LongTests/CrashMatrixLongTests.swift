@@ -22,28 +22,29 @@ extension LongTests {
       }
     }
 
-    /// Over the points the errors take turns, and which begins depends on the seed.
     @Test(
-      "an error at every call, once and for a while",
-      .timeLimit(.minutes(120)),
-      arguments: [
-        CallErrors(name: "file errors", errors: [ENOSPC, EIO, EDQUOT, EROFS], length: 50),
-        CallErrors(name: "file errors", errors: [ENOSPC, EIO, EDQUOT, EROFS], length: 1),
-        CallErrors(name: "refused locks", errors: [EAGAIN], length: 1),
-        CallErrors(name: "refused locks", errors: [EAGAIN], length: 50),
-      ]
+      "every error at every call, once and for a while",
+      .timeLimit(.minutes(240)),
+      arguments: Self.walks.filter { failing.contains($0.name) },
+      CallErrors.all
     )
-    func errors(call: CallErrors) async throws {
+    func errors(walk: CrashWalk, call: CallErrors) async throws {
       try await withTemporaryDirectory { folder in
         let matrix = CrashMatrix(seam: try await FaultSeam(in: folder))
-        let count = try await matrix.count(.importing, call.plan(at: 1 << 30))
+        let count = try await matrix.count(walk, call.plan(at: 1 << 30, call.errors[0]))
         let points = Self.points(count)
-        let tally = try await matrix.run(.importing, points.map { call.plan(at: $0) })
-        print("error matrix, \(call), SEED=\(LongTests.seed): \(tally.summary)")
+        let plans = points.flatMap { point in call.errors.map { call.plan(at: point, $0) } }
+        let tally = try await matrix.run(walk, plans)
+        print("error matrix, \(walk.name), \(call): \(tally.summary)")
         #expect(tally.complaints.isEmpty)
-        #expect(tally.points * 10 > points.count * 7)
+        #expect(tally.points * 10 > plans.count * 7)
       }
     }
+
+    /// The walks whose calls fail.
+    private static let failing: Set<String> = [
+      CrashWalk.importing.name, CrashWalk.removing.name, CrashWalk.retrying.name,
+    ]
 
     /// All points, or each so manieth with `STRIDE`.
     private static func points(_ count: Int) -> [Int] {
@@ -68,11 +69,17 @@ struct CallErrors: Sendable, CustomTestStringConvertible, CustomStringConvertibl
   /// So many calls fail, one after the other.
   let length: Int
 
+  static let all = [1, 50].flatMap { length in
+    [
+      CallErrors(name: "file errors", errors: [ENOSPC, EIO, EDQUOT, EROFS], length: length),
+      CallErrors(name: "refused locks", errors: [EAGAIN], length: length),
+    ]
+  }
+
   var description: String { "\(name) x \(length)" }
   var testDescription: String { description }
 
-  func plan(at ordinal: Int) -> FaultSeam.Plan {
-    let turn = Int(truncatingIfNeeded: LongTests.seed) &+ ordinal
-    return .fail(ordinal, errno: errors[turn % errors.count], length: length)
+  func plan(at ordinal: Int, _ errno: CInt) -> FaultSeam.Plan {
+    .fail(ordinal, errno: errno, length: length)
   }
 }

@@ -116,6 +116,8 @@ extension LongTests {
 
     /// The source goes once it is imported, so that what the broker knows of files does not grow.
     private static let configuration = Scene.configuration(
+      // Receivers are killed at random, and nothing is to be given up for that.
+      broker: "crash_limit = 0",
       folder: "original = \"remove\"",
       handoff: ["steady", "shaky", "script"],
       destinations: """
