@@ -32,6 +32,5 @@ extension LedgerQueries {
       },
       findingCount: audit.findingCount
     )
-    return report
   }
 }
