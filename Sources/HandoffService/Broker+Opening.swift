@@ -41,6 +41,7 @@ extension Broker {
     try Directory.createDurably(state.path, permissions: 0o700)
     try Ledger.checkPlace(state.path)
     let lock = try BrokerLock(state)
+    try state.removeUnfinished()
     try await requireLedger(of: configuration.library.path, in: state, logger)
     let dispatch = DispatchSignals(configuration.destinations.map(\.name))
     let notices = NoticeSignals(configuration.callbacks.keys)

@@ -1,4 +1,5 @@
 package import HandoffProtocol
+import LinuxSystem
 package import Paths
 
 /// Where the broker keeps what is its own; see CONTRACT.md, `[broker] state`.
@@ -30,5 +31,15 @@ package struct StateFolder: Sendable {
   /// What a destination's receiver may write.
   package func work(_ destination: DestinationName) -> BytePath {
     path.appending("work").appending(destination.text)
+  }
+}
+
+extension StateFolder {
+  /// Removes what a broker has left that was killed while it wrote a small file; the caller holds the lock.
+  func removeUnfinished() throws(SystemError) {
+    for entry in try Directory.entries(of: path)
+    where entry.name.bytes.first == UInt8(ascii: ".") && entry.name.lossyText.hasSuffix(".tmp") {
+      try DurableFile.unlink(path.appending(entry.name))
+    }
   }
 }
