@@ -50,7 +50,8 @@ package final class Connection {
     try execute("PRAGMA trusted_schema = OFF")
     try execute("PRAGMA foreign_keys = ON")
     try execute("PRAGMA temp_store = MEMORY")
-    try execute("PRAGMA cache_size = -16384")
+    // In KiB. The kernel keeps the rest: a larger one grows for days until it is full, and saves little.
+    try execute("PRAGMA cache_size = -4096")
     switch mode {
     case .write:
       try execute("PRAGMA journal_mode = WAL")
