@@ -20,9 +20,6 @@ struct CandidateNarrator: Sendable {
     case .unreadable:
       logger.warning("An export cannot be taken", fields, cause: Self.unreadable(change))
     case .offline: logger.warning("An export cannot be taken", fields)
-    // The library or the ledger failed it; without a reason it is under way.
-    case .importing where change.reason != nil:
-      logger.warning("An import waits for another try", fields)
     case .imported:
       logger.ended(Self.noSpace, "There is room again: exports are taken")
       logger.ended(

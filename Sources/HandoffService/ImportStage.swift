@@ -82,7 +82,7 @@ struct ImportStage: Sendable {
         upTo: nil
       )
     } catch {
-      return failure(error)
+      return failure(error, of: export)
     }
     return await importing(export, with: sidecar, acceptance)
   }
@@ -114,7 +114,7 @@ struct ImportStage: Sendable {
     } catch let error as LibraryError where error.code == .checksumMismatch {
       return .held(reason: mismatch(error, export), state: .waitingProof, upTo: nil)
     } catch {
-      return failure(error)
+      return failure(error, of: export)
     }
   }
 
@@ -205,7 +205,7 @@ struct ImportStage: Sendable {
   }
 
   /// Nothing is lost by a failure: the export stays where it is, and the attempt is made again.
-  private func failure(_ error: any Error) -> ImportOutcome {
+  private func failure(_ error: any Error, of export: SettledExport) -> ImportOutcome {
     let code = (error as? LibraryError)?.code
     if code == .unavailable {
       return .held(
@@ -214,10 +214,15 @@ struct ImportStage: Sendable {
         upTo: Self.libraryWait
       )
     }
-    return .failed(
-      reason: "\(error)",
-      state: code == .noSpace ? .noSpace : code == .sourceUnreadable ? .unreadable : .importing,
-      mayPass: true
-    )
+    let state: CandidateState =
+      code == .noSpace ? .noSpace : code == .sourceUnreadable ? .unreadable : .importing
+    if state == .importing {
+      // Told here: an original that was taken and put back is a new candidate, without this reason.
+      logger.warning(
+        "An import waits for another try",
+        [.exportPath: export.path.displayText, .error: "\(error)"]
+      )
+    }
+    return .failed(reason: "\(error)", state: state, mayPass: true)
   }
 }
