@@ -51,7 +51,8 @@ test-servers:
 	HANDOFF_SERVERS=1 swift test --skip-build --no-parallel --filter 'ServerTests'
 
 test-long: build
-	HANDOFF_LONG=1 swift test --no-parallel --filter 'LongTests'
+	HANDOFF_LONG=1 swift test --no-parallel \
+	  --filter 'LongTests|BurstTests|ExpiryTests|InterruptedCopyTests|LockCases|StopCaseTests'
 	.ci/fuzz 300
 
 TARGET :=
