@@ -15,8 +15,6 @@ struct CandidateNarrator: Sendable {
     fields[.reason] = change.reason
     switch change.state {
     case .refused: logger.notice("Refused an export", fields)
-    case .noSpace:
-      logger.warning("An export cannot be taken", fields, cause: Self.noSpace)
     case .unreadable:
       logger.warning("An export cannot be taken", fields, cause: Self.unreadable(change))
     case .offline: logger.warning("An export cannot be taken", fields)
@@ -28,14 +26,14 @@ struct CandidateNarrator: Sendable {
         [.exportPath: change.path.displayText]
       )
       logger.debug("A candidate moved on", fields)
-    // Settling is shown by `why` and `status`; the import itself is logged where it is made.
-    case .waitingQuiet, .openForWriting, .incomplete, .waitingProof, .waitingSidecar,
+    // Settling is shown by `why` and `status`; the import itself, and what fails it, where it is made.
+    case .noSpace, .waitingQuiet, .openForWriting, .incomplete, .waitingProof, .waitingSidecar,
       .waitingPackage, .importing, .ignored, .unknown:
       logger.debug("A candidate moved on", fields)
     }
   }
 
-  private static let noSpace = "no_space"
+  static let noSpace = "no_space"
 
   private static func unreadable(_ change: CandidateChange) -> String {
     "unreadable \(change.path.displayText)"

@@ -95,7 +95,7 @@ struct ImportStage: Sendable {
     let mode = importMode(of: export)
     do {
       if let shortage = try await brake.shortage(for: mode == .take ? 0 : export.size) {
-        return .failed(reason: shortage, state: .noSpace, mayPass: true)
+        return failed(shortage, .noSpace, export)
       }
       let resource = try await library.importResource(
         from: export.file,
@@ -204,6 +204,23 @@ struct ImportStage: Sendable {
     )
   }
 
+  /// Tells here what failed: an original that was taken and put back is a new candidate, without a reason.
+  private func failed(
+    _ reason: String,
+    _ state: CandidateState,
+    _ export: SettledExport
+  ) -> ImportOutcome {
+    let fields: [LogKey: String] = [.exportPath: export.path.displayText, .reason: reason]
+    switch state {
+    case .noSpace:
+      logger.warning("An export cannot be taken", fields, cause: CandidateNarrator.noSpace)
+    case .importing: logger.warning("An import waits for another try", fields)
+    // Each change of any other state is told once; see CandidateNarrator.
+    default: break
+    }
+    return .failed(reason: reason, state: state, mayPass: true)
+  }
+
   /// Nothing is lost by a failure: the export stays where it is, and the attempt is made again.
   private func failure(_ error: any Error, of export: SettledExport) -> ImportOutcome {
     let code = (error as? LibraryError)?.code
@@ -216,13 +233,6 @@ struct ImportStage: Sendable {
     }
     let state: CandidateState =
       code == .noSpace ? .noSpace : code == .sourceUnreadable ? .unreadable : .importing
-    if state == .importing {
-      // Told here: an original that was taken and put back is a new candidate, without this reason.
-      logger.warning(
-        "An import waits for another try",
-        [.exportPath: export.path.displayText, .error: "\(error)"]
-      )
-    }
-    return .failed(reason: "\(error)", state: state, mayPass: true)
+    return failed("\(error)", state, export)
   }
 }
