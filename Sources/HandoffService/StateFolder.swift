@@ -37,9 +37,11 @@ package struct StateFolder: Sendable {
 extension StateFolder {
   /// Removes what a broker has left that was killed while it wrote a small file; the caller holds the lock.
   func removeUnfinished() throws(SystemError) {
-    for entry in try Directory.entries(of: path)
+    // The folder itself may be a symbolic link, which a person made.
+    let folder = try Directory.canonical(path)
+    for entry in try Directory.entries(of: folder)
     where entry.name.bytes.first == UInt8(ascii: ".") && entry.name.lossyText.hasSuffix(".tmp") {
-      try DurableFile.unlink(path.appending(entry.name))
+      try DurableFile.unlink(folder.appending(entry.name))
     }
   }
 }

@@ -17,7 +17,9 @@ struct InterruptedCopyLongTests {
   )
   func kills() async throws {
     let (kills, size) = Self.isLong ? (20, 200 << 20) : (5, 48 << 20)
-    try await Scene.run(Scene.configuration(), starting: false) { scene in
+    // So many kills give up an export otherwise.
+    let configuration = Scene.configuration(broker: "crash_limit = 0")
+    try await Scene.run(configuration, starting: false) { scene in
       var random = SeededGenerator(seed: 31)
       let bytes = try await Self.large(size, &random)
       let staging = scene.broker.root.appending("library/staging")

@@ -77,7 +77,7 @@ private struct Trace {
     let broker = try #require(scene.broker.processID)
     let calls = "pwrite64,fsync,fdatasync,write,sendto,sendmsg,read,recvfrom,recvmsg"
     try await scene.sh(
-      "(exec strace -f -y -s 400 -e trace=\(calls) -p \(broker) -o trace 2>strace.log) & "
+      ": > strace.log; (exec strace -f -y -s 400 -e trace=\(calls) -p \(broker) -o trace 2>strace.log) & "
         + "echo $! > strace.pid"
     )
     let pid = try FileDescriptor.open(scene.broker.root.appending("strace.pid"), O_RDONLY)
