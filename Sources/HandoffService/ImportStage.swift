@@ -210,7 +210,9 @@ struct ImportStage: Sendable {
     _ state: CandidateState,
     _ export: SettledExport
   ) -> ImportOutcome {
-    let fields: [LogKey: String] = [.exportPath: export.path.displayText, .reason: reason]
+    let fields: [LogKey: String] = [
+      .exportPath: export.path.displayText, .status: state.rawValue, .reason: reason,
+    ]
     switch state {
     case .noSpace:
       logger.warning("An export cannot be taken", fields, cause: CandidateNarrator.noSpace)

@@ -93,10 +93,11 @@ private struct Trace {
 
   /// Ends it.
   func end() async throws -> [Call] {
+    // It writes line by line, and what it traced goes on without it; SIGTERM it may have inherited as blocked.
     // It is nobody's child, so what is left of it may stay for as long as the machine likes.
     let status = "/proc/\(process)/status"
     let line = "while grep -qs '^State:[[:space:]]*[^Z]' \(status); do sleep 0.05; done"
-    _ = await shell("kill \(process); \(line)")
+    _ = await shell("kill -KILL \(process); \(line)")
     let bytes = try FileDescriptor.open(file, O_RDONLY).readAll(limit: 1 << 28)
     return Self.calls(String(decoding: bytes, as: UTF8.self))
   }
