@@ -117,9 +117,7 @@ enum ApprovalQueries {
   )
   static let goOn = SQL(
     """
-    UPDATE handoffs SET waiting_reason = iif (publish_at > ?2, 'publish_at', NULL),
-      waiting_until = iif (publish_at > ?2, publish_at, NULL),
-      due_at = max (?2, ifnull (publish_at, 0))
+    UPDATE handoffs SET \(HandoffRow.waitForMoment)
     WHERE id = ?1 AND status = 'pending' AND waiting_reason = 'approval'
     """
   )

@@ -119,9 +119,7 @@ private enum RuleQueries {
   )
   static let letGo = SQL(
     """
-    UPDATE handoffs SET waiting_reason = iif (publish_at > ?2, 'publish_at', NULL),
-      waiting_until = iif (publish_at > ?2, publish_at, NULL),
-      due_at = max (?2, ifnull (publish_at, 0))
+    UPDATE handoffs SET \(HandoffRow.waitForMoment)
     WHERE status = 'pending' AND destination = ?1 AND waiting_reason = 'approval'
     """
   )

@@ -97,7 +97,7 @@ extension LedgerTransaction {
       ]
     )
     let who = user.map { "uid \($0)" } ?? "somebody"
-    try note("approved", row, detail: "by \(who): \(known.digest.hex)")
+    try record("approved", of: row, detail: "by \(who): \(known.digest.hex)")
     try connection.run(ApprovalQueries.goOn, [.integer(id.row), .integer(now)])
     try endApprovals(row.destination)
     touch(row.destination)
@@ -119,7 +119,7 @@ extension LedgerTransaction {
     let written = try connection.run(ApprovalQueries.void, [.integer(row.id), .integer(now)])
     if written > 0 {
       let detail = "what was approved is not what is there: \(approval.digest.hex)"
-      try note("approval_void", row, detail: detail)
+      try record("approval_void", of: row, detail: detail)
     }
     return false
   }
@@ -146,20 +146,5 @@ extension LedgerTransaction {
       return
     }
     try end(NoticeDraft.approval(at: name))
-  }
-
-  private func note(_ kind: String, _ row: HandoffRow, detail: String) throws {
-    try record(
-      Event(
-        at: now,
-        kind: kind,
-        handoff: row.id,
-        destination: row.destination,
-        from: row.status.rawValue,
-        to: row.status.rawValue,
-        attempt: row.attempts,
-        detail: detail
-      )
-    )
   }
 }

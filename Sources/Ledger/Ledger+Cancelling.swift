@@ -91,17 +91,7 @@ extension LedgerTransaction {
   private func wish(_ row: inout HandoffRow) throws {
     row.cancelRequestedAt = max(now, (row.cancelRequestedAt ?? 0) + 1)
     try save(row, from: row.status)
-    try record(
-      Event(
-        at: now,
-        kind: "cancel_requested",
-        handoff: row.id,
-        destination: row.destination,
-        from: row.status.rawValue,
-        to: row.status.rawValue,
-        attempt: row.attempts
-      )
-    )
+    try record("cancel_requested", of: row)
   }
 
   func mayStillHappen(_ doubt: CancelDoubt) -> HandoffRow.StoredError {

@@ -50,9 +50,7 @@ extension LedgerReading {
   /// When its sender wants a handoff published; nil where no moment was given.
   package func publishMoment(of id: Handoff.ID) async throws -> Timestamp? {
     try await readings.queue.read { connection in
-      try connection.first(WaitQueries.publishAt, [.integer(id.row)]) { row in
-        try row.optionalInteger(0)
-      }?.map(Timestamp.init(milliseconds:))
+      try HandoffRow.publishMoment(of: id.row, connection)
     }
   }
 
@@ -89,7 +87,6 @@ extension LedgerReading {
 
 private enum WaitQueries {
   static let gone = SQL("SELECT destination FROM destination_stops")
-  static let publishAt = SQL("SELECT publish_at FROM handoffs WHERE id = ?1")
   static let nextDue = SQL(
     """
     SELECT due_at FROM (SELECT due_at FROM handoffs WHERE status = 'pending' AND destination = ?1

@@ -77,28 +77,16 @@ extension LedgerTransaction {
     row.wait(try isApproved ? momentToPublish(row.id) : Handoff.Waiting(.approval), now: now)
     try save(row, from: .pending)
     if !isApproved { try tellOfApprovals(row.destination) }
-    try record(
-      Event(
-        at: now,
-        kind: "dependency_met",
-        handoff: row.id,
-        destination: row.destination,
-        from: row.status.rawValue,
-        to: row.status.rawValue,
-        attempt: row.attempts
-      )
-    )
+    try record("dependency_met", of: row)
     touch(row.destination)
   }
 
   /// That a handoff waits for the moment that its sender wants it published; nil where it is past, or there
   /// is none.
   func momentToPublish(_ id: Int64) throws -> Handoff.Waiting? {
-    let moment = try connection.first(DependencyQueries.publishAt, [.integer(id)]) { row in
-      try row.optionalInteger(0)
-    }
-    guard case .some(.some(let moment)) = moment, moment > now else { return nil }
-    return .init(.publishAt, until: Timestamp(milliseconds: moment))
+    guard let moment = try HandoffRow.publishMoment(of: id, connection), moment.milliseconds > now
+    else { return nil }
+    return .init(.publishAt, until: moment)
   }
 
   private func endForDependency(_ row: inout HandoffRow, _ error: ResultError) throws {
@@ -157,7 +145,6 @@ enum DependencyQueries {
     WHERE e.handoff = ?1 AND h.status = 'pending' AND h.waiting_reason = 'after' ORDER BY h.id
     """
   )
-  static let publishAt = SQL("SELECT publish_at FROM handoffs WHERE id = ?1")
   static let pending = SQL(
     """
     SELECT \(HandoffRow.columns) FROM handoffs WHERE status = 'pending' AND id > ?1

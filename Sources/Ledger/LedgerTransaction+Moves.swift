@@ -54,22 +54,41 @@ extension LedgerTransaction {
     try save(row, from: before, columns)
     try followQuota(row, from: before, event)
     if awaitedApproval { try endApprovals(row.destination) }
+    try record(kind ?? event.name, of: row, from: before, detail: detail)
+    try followSuspect(row, event)
+    touch(row.destination)
+    if row.status.isFinal { noteEnd(of: row) }
+    try tell(of: row, from: before)
+  }
+
+  /// Chains and writes an event of a handoff, with where it stands.
+  ///
+  /// - Parameters:
+  ///   - kind: the event's name.
+  ///   - row: as it is after what happened.
+  ///   - before: its status before; nil where that is the same.
+  ///   - destination: who brought it; nil for the handoff's own.
+  ///   - detail: for people; never a token.
+  /// - Throws: ``SQLiteError``.
+  func record(
+    _ kind: String,
+    of row: HandoffRow,
+    from before: HandoffStatus? = nil,
+    at destination: String? = nil,
+    detail: String? = nil
+  ) throws {
     try record(
       Event(
         at: now,
-        kind: kind ?? event.name,
+        kind: kind,
         handoff: row.id,
-        destination: row.destination,
-        from: before.rawValue,
+        destination: destination ?? row.destination,
+        from: (before ?? row.status).rawValue,
         to: row.status.rawValue,
         attempt: row.attempts,
         detail: detail
       )
     )
-    try followSuspect(row, event)
-    touch(row.destination)
-    if row.status.isFinal { noteEnd(of: row) }
-    try tell(of: row, from: before)
   }
 
   /// Saves a row if its status is still the one that it had.

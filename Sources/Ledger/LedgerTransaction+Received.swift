@@ -28,16 +28,10 @@ extension LedgerTransaction {
   ) throws -> StoredConsumption {
     if try hasRoom(for: received, verdict, row) {
       try record(
-        Event(
-          at: now,
-          kind: "result_refused",
-          handoff: row.id,
-          destination: received.origin,
-          from: row.status.rawValue,
-          to: row.status.rawValue,
-          attempt: row.attempts,
-          detail: "\(received.kind): \(verdict.verdict)"
-        )
+        "result_refused",
+        of: row,
+        at: received.origin,
+        detail: "\(received.kind): \(verdict.verdict)"
       )
       try insert(received, verdict, of: row.id)
     }

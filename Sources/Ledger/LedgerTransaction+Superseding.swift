@@ -106,26 +106,14 @@ extension LedgerTransaction {
     order.syncPublish = row.syncPublish
     order.callbackID = row.callbackID.flatMap(CallbackID.init)
     order.metadata = try row.metadata.map { try WireCoder.decode(JSONValue.self, from: $0.utf8) }
-    order.publishAt = try connection.first(Self.publishAt, [.integer(row.id)]) { row in
-      try row.optionalInteger(0)
-    }?.map(Timestamp.init(milliseconds:))
+    order.publishAt = try HandoffRow.publishMoment(of: row.id, connection)
     return try orderIfMissing(PreparedOrder(order))
   }
 
   /// Lets a handoff go on that was held as superseded, because a person says so.
   func letGo(_ row: HandoffRow) throws {
     try connection.run(Self.letOneGo, [.integer(row.id), .integer(now)])
-    try record(
-      Event(
-        at: now,
-        kind: "let_go",
-        handoff: row.id,
-        destination: row.destination,
-        from: row.status.rawValue,
-        to: row.status.rawValue,
-        attempt: row.attempts
-      )
-    )
+    try record("let_go", of: row)
     touch(row.destination)
   }
 
@@ -188,6 +176,5 @@ extension LedgerTransaction {
     """
   )
   private static let freePair = SQL("UPDATE handoffs SET automatic_asset = NULL WHERE id = ?1")
-  private static let publishAt = SQL("SELECT publish_at FROM handoffs WHERE id = ?1")
   private static let identifierOfAsset = SQL("SELECT identifier FROM assets WHERE id = ?1")
 }

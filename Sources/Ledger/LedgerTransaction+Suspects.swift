@@ -25,18 +25,7 @@ extension LedgerTransaction {
     try connection.run(SuspectQueries.blame, [.integer(row.id), .integer(now)])
     let crashes = (suspects[row.id]?.crashes ?? 0) + 1
     suspects[row.id] = Suspect(crashes: crashes, isGivenUp: false)
-    try record(
-      Event(
-        at: now,
-        kind: kind,
-        handoff: row.id,
-        destination: row.destination,
-        from: row.status.rawValue,
-        to: row.status.rawValue,
-        attempt: row.attempts,
-        detail: "crash \(crashes) with it in flight"
-      )
-    )
+    try record(kind, of: row, detail: "crash \(crashes) with it in flight")
   }
 
   /// How a suspect that comes back waits: longer with each crash; nil for any other handoff.
