@@ -50,7 +50,7 @@ package struct LedgerRestoration: Sendable {
 
   private func restore() async throws -> RestoreReport {
     let state = StateFolder(configuration.broker.state)
-    try Directory.create(state.path, permissions: 0o700)
+    try Directory.createDurably(state.path, permissions: 0o700)
     try requireOwner(state)
     try Ledger.checkPlace(state.path)
     let lock = try BrokerLock(state)
@@ -89,19 +89,8 @@ package struct LedgerRestoration: Sendable {
     report.key = key.rawValue
     let former = await former(state, report.restoredAt)
     let end = try await takeUp(state, library, hasNewKey: key == .new, after: former, &report)
-    let aside = state.path.appending("ledger-before-\(report.restoredAt.milliseconds)")
-    let replacement = LedgerReplacement(
-      directory: state.path,
-      staged: state.rebuilding,
-      former: aside
-    )
-    try await Self.thread.run { try replacement.begin() }
-    // Not before: a former ledger that is an old copy is refused by this mark alone; see LedgerMarking.
-    try await library.setLedgerMark(LedgerMark(event: end.event, code: end.code))
-    if try await Self.thread.run({ try replacement.finish() }) {
-      report.formerLedger = aside.lossyText
-    }
-    try Directory.removeTree(state.rebuilding)
+    let exchange = LedgerExchange(state: state, library: library, files: Self.thread)
+    report.formerLedger = try await exchange.run(end: end, at: report.restoredAt)?.lossyText
     progress.change { $0.state = .done }
     return report
   }

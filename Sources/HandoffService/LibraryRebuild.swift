@@ -60,19 +60,8 @@ package struct LibraryRebuild: Sendable {
     let assets = try await judged(contents.assets, library, &report)
     let gone = try await withoutBytes(assets, library)
     let end = try await make(assets, gone: gone, after: former, state, library.id, &report)
-    let aside = state.path.appending("ledger-before-\(report.rebuiltAt.milliseconds)")
-    let replacement = LedgerReplacement(
-      directory: state.path,
-      staged: state.rebuilding,
-      former: aside
-    )
-    try await Self.thread.run { try replacement.begin() }
-    // Not before: a former ledger that is an old copy is refused by this mark alone; see LedgerMarking.
-    try await library.setLedgerMark(LedgerMark(event: end.event, code: end.code))
-    if try await Self.thread.run({ try replacement.finish() }) {
-      report.formerLedger = aside.lossyText
-    }
-    try Directory.removeTree(state.rebuilding)
+    let exchange = LedgerExchange(state: state, library: library, files: Self.thread)
+    report.formerLedger = try await exchange.run(end: end, at: report.rebuiltAt)?.lossyText
     progress.change { $0.state = .done }
     return report
   }
