@@ -66,131 +66,115 @@ struct OutcomePlugin {
     try checked("close", path) { close(fifo) }
   }
 
-  private static let program = """
-    import itertools, json, hashlib, os, socket, sys, threading, datetime, time
+  private static let program =
+    PythonPlugin.wire + """
+      import hashlib, sys, datetime, time
 
-    capabilities = sys.argv[1].split(",") if sys.argv[1] else []
-    work = os.environ["HANDOFF_WORK"]
-    wire = socket.socket(fileno=int(os.environ["HANDOFF_FD"]))
-    # Apart: writing to a text file drops what was read ahead from it.
-    lines = wire.makefile("r", encoding="utf-8", newline="\\n")
-    out = wire.makefile("w", encoding="utf-8", newline="\\n")
-    lock = threading.Lock()
-    last = {}
-    numbers = itertools.count()
+      capabilities = sys.argv[1].split(",") if sys.argv[1] else []
+      last = {}
 
-    def note(file, line):
-        with open(os.path.join(work, file), "a") as f: f.write(line + "\\n")
+      def note(file, line):
+          with open(os.path.join(work, file), "a") as f: f.write(line + "\\n")
 
-    def send(message):
-        with lock:
-            out.write(json.dumps(dict(message, jsonrpc="2.0")) + "\\n")
-            out.flush()
+      def result(state, kind="success", **more):
+          return dict({"protocol_version": 3, "state": state, "result": kind}, **more)
 
-    def result(state, kind="success", **more):
-        return dict({"protocol_version": 3, "state": state, "result": kind}, **more)
+      def report(state, kind="success", **more):
+          send({"id": "r %d" % next(numbers), "method": "handoff.result", "params": result(state, kind, **more)})
 
-    def report(state, kind="success", **more):
-        send({"id": "r %d" % next(numbers), "method": "handoff.result", "params": result(state, kind, **more)})
+      def progress(**more):
+          send({"id": "p %d" % next(numbers), "method": "handoff.progress", "params": dict({"state": last["state"]}, **more)})
 
-    def progress(**more):
-        send({"id": "p %d" % next(numbers), "method": "handoff.progress", "params": dict({"state": last["state"]}, **more)})
+      def resolve(state, asset):
+          send({"id": "a %s %d" % (asset, next(numbers)), "method": "asset.resolve",
+                "params": {"state": state, "local_identifier": asset}})
 
-    def resolve(state, asset):
-        send({"id": "a %s %d" % (asset, next(numbers)), "method": "asset.resolve",
-              "params": {"state": state, "local_identifier": asset}})
+      def late(request):
+          moment = datetime.datetime.strptime(request["expires_at"], "%Y-%m-%dT%H:%M:%S.%f%z")
+          shift = float(request["title"].split()[1])
+          threading.Timer(moment.timestamp() - time.time() + shift, report,
+                          [request["state"], "success"], {"output": {"url": "late"}}).start()
 
-    def late(request):
-        moment = datetime.datetime.strptime(request["expires_at"], "%Y-%m-%dT%H:%M:%S.%f%z")
-        shift = float(request["title"].split()[1])
-        threading.Timer(moment.timestamp() - time.time() + shift, report,
-                        [request["state"], "success"], {"output": {"url": "late"}}).start()
+      def submit(call, params):
+          request = params["request"]
+          last.update(state=request["state"], id=params["handoff_id"], title=request.get("title", ""),
+                      asset=request["local_identifiers"][0])
+          note("done", "%s %s %s" % (params["handoff_id"], request.get("attempt", 1), hashlib.sha256(request["state"].encode()).hexdigest()))
+          send({"id": call, "result": {"accepted": True}})
+          words = last["title"].split()
+          if "now" in words: report(request["state"])
+          if "late" in words: late(request)
+          if "die" in words: os._exit(1)
 
-    def submit(call, params):
-        request = params["request"]
-        last.update(state=request["state"], id=params["handoff_id"], title=request.get("title", ""),
-                    asset=request["local_identifiers"][0])
-        note("done", "%s %s %s" % (params["handoff_id"], request.get("attempt", 1), hashlib.sha256(request["state"].encode()).hexdigest()))
-        send({"id": call, "result": {"accepted": True}})
-        words = last["title"].split()
-        if "now" in words: report(request["state"])
-        if "late" in words: late(request)
-        if "die" in words: os._exit(1)
+      def knowledge(params, words):
+          answer = {"handoff_id": params["handoff_id"], "standing": "unknown"}
+          title = last.get("title", "")
+          for word in title.split():
+              if word.startswith(words + "="): answer["standing"] = word.split("=")[1]
+          if answer["standing"] == "done":
+              answer.update(standing="finished", result=result(params["state"], output={"url": "done"}))
+          if answer["standing"] == "cancelled":
+              answer.update(standing="finished", result=result(params["state"], "cancelled"))
+          if answer["standing"] == "needs_user": answer["message"] = "sign in"
+          return answer
 
-    def knowledge(params, words):
-        answer = {"handoff_id": params["handoff_id"], "standing": "unknown"}
-        title = last.get("title", "")
-        for word in title.split():
-            if word.startswith(words + "="): answer["standing"] = word.split("=")[1]
-        if answer["standing"] == "done":
-            answer.update(standing="finished", result=result(params["state"], output={"url": "done"}))
-        if answer["standing"] == "cancelled":
-            answer.update(standing="finished", result=result(params["state"], "cancelled"))
-        if answer["standing"] == "needs_user": answer["message"] = "sign in"
-        return answer
+      def remember():
+          with open(os.path.join(work, "last"), "w") as f: json.dump(last, f)
 
-    def remember():
-        with open(os.path.join(work, "last"), "w") as f: json.dump(last, f)
+      def commands():
+          path = os.path.join(work, "commands")
+          if not os.path.exists(path): os.mkfifo(path)
+          while True:
+              for line in open(path):
+                  words = line.split()
+                  if words[0] == "success": report(last["state"], output={"url": "told"})
+                  if words[0] == "failure":
+                      report(last["state"], "failure", error={"code": "network", "message": "no",
+                                                              "effect": words[1], "retry": "later"})
+                  if words[0] == "need": progress(needs_user=" ".join(words[1:]))
+                  if words[0] == "progress": progress(fraction=0.5)
+                  if words[0] == "flap":
+                      for number in range(int(words[1])):
+                          progress(needs_user="sign in")
+                          progress(fraction=0.5)
+                      note("flapped", "done")
+                  if words[0] == "title": last["title"] = " ".join(words[1:])
+                  if words[0] == "resolve": resolve(words[2] if len(words) > 2 else last["state"], words[1])
+                  if words[0] == "token": note("token", last["state"])
+                  if words[0] == "die": os._exit(1)
+                  if words[0] == "title": remember(); note("titled", last["title"])
 
-    def commands():
-        path = os.path.join(work, "commands")
-        if not os.path.exists(path): os.mkfifo(path)
-        while True:
-            for line in open(path):
-                words = line.split()
-                if words[0] == "success": report(last["state"], output={"url": "told"})
-                if words[0] == "failure":
-                    report(last["state"], "failure", error={"code": "network", "message": "no",
-                                                            "effect": words[1], "retry": "later"})
-                if words[0] == "need": progress(needs_user=" ".join(words[1:]))
-                if words[0] == "progress": progress(fraction=0.5)
-                if words[0] == "flap":
-                    for number in range(int(words[1])):
-                        progress(needs_user="sign in")
-                        progress(fraction=0.5)
-                    note("flapped", "done")
-                if words[0] == "title": last["title"] = " ".join(words[1:])
-                if words[0] == "resolve": resolve(words[2] if len(words) > 2 else last["state"], words[1])
-                if words[0] == "token": note("token", last["state"])
-                if words[0] == "die": os._exit(1)
-                if words[0] == "title": remember(); note("titled", last["title"])
-
-    note("heard", "started")
-    try: last.update(json.load(open(os.path.join(work, "last"))))
-    except FileNotFoundError: pass
-    threading.Thread(target=commands, daemon=True).start()
-    for line in lines:
-        message = json.loads(line)
-        method, call, params = message.get("method"), message.get("id"), message.get("params")
-        if method is None:
-            if str(call).startswith("a "):
-                error = message.get("error", {}).get("data", {})
-                answer = message.get("result", {})
-                note("resolved", "%s %s %s" % (call.split()[1], error.get("code", "path"),
-                                               answer.get("path", error.get("remedy", ""))))
-            continue
-        note("heard", method)
-        if method == "discover":
-            send({"id": call, "result": {
-                "name": "outcomes", "version": "1", "protocol_versions": [3],
-                "constraints": {}, "capabilities": capabilities}})
-        elif method == "submit":
-            submit(call, params)
-            remember()
-        elif method == "cancel" and "hang" in last.get("title", ""): pass
-        elif method == "cancel" and "heard" in last.get("title", ""):
-            send({"id": call, "result": {}})
-        elif method == "cancel" and "error" in last.get("title", ""):
-            send({"id": call, "error": {"code": -32000, "message": "no idea"}})
-        elif method in ("probe", "cancel"):
-            send({"id": call, "result": knowledge(params, method)})
-        elif method == "reconcile":
-            send({"id": call, "result": {"handoffs": [
-                knowledge({"handoff_id": h["handoff_id"], "state": h["request"]["state"]}, "probe")
-                for h in params["handoffs"]]}})
-        else: send({"id": call, "result": {}})
-        if method == "shutdown": break
-    """
+      note("heard", "started")
+      try: last.update(json.load(open(os.path.join(work, "last"))))
+      except FileNotFoundError: pass
+      threading.Thread(target=commands, daemon=True).start()
+      for message, method, call, params in messages():
+          if method is None:
+              if str(call).startswith("a "):
+                  error = message.get("error", {}).get("data", {})
+                  answer = message.get("result", {})
+                  note("resolved", "%s %s %s" % (call.split()[1], error.get("code", "path"),
+                                                 answer.get("path", error.get("remedy", ""))))
+              continue
+          note("heard", method)
+          if method == "discover":
+              describe(call, "outcomes", capabilities)
+          elif method == "submit":
+              submit(call, params)
+              remember()
+          elif method == "cancel" and "hang" in last.get("title", ""): pass
+          elif method == "cancel" and "heard" in last.get("title", ""):
+              send({"id": call, "result": {}})
+          elif method == "cancel" and "error" in last.get("title", ""):
+              send({"id": call, "error": {"code": -32000, "message": "no idea"}})
+          elif method in ("probe", "cancel"):
+              send({"id": call, "result": knowledge(params, method)})
+          elif method == "reconcile":
+              send({"id": call, "result": {"handoffs": [
+                  knowledge({"handoff_id": h["handoff_id"], "state": h["request"]["state"]}, "probe")
+                  for h in params["handoffs"]]}})
+          else: send({"id": call, "result": {}})
+      """
 }
 
 extension Scene {

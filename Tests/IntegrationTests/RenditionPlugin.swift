@@ -56,91 +56,75 @@ struct RenditionPlugin {
     }
   }
 
-  private static let program = """
-    import hashlib, itertools, json, os, queue, socket, sys, threading, time
+  private static let program =
+    PythonPlugin.wire + """
+      import hashlib, queue, sys, time
 
-    mode = sys.argv[1]
-    work = os.environ["HANDOFF_WORK"]
-    wire = socket.socket(fileno=int(os.environ["HANDOFF_FD"]))
-    # Apart: writing to a text file drops what was read ahead from it.
-    lines = wire.makefile("r", encoding="utf-8", newline="\\n")
-    out = wire.makefile("w", encoding="utf-8", newline="\\n")
-    lock = threading.Lock()
-    numbers = itertools.count()
-    answers = {}
+      mode = sys.argv[1]
+      answers = {}
 
-    def send(message):
-        with lock:
-            out.write(json.dumps(dict(message, jsonrpc="2.0")) + "\\n")
-            out.flush()
+      def ask(method, **params):
+          call = "c%d" % next(numbers)
+          answers[call] = queue.Queue()
+          send({"id": call, "method": method, "params": params})
+          return answers[call].get()
 
-    def ask(method, **params):
-        call = "c%d" % next(numbers)
-        answers[call] = queue.Queue()
-        send({"id": call, "method": method, "params": params})
-        return answers[call].get()
+      def digest(path):
+          with open(path, "rb") as file: return hashlib.sha256(file.read()).hexdigest()
 
-    def digest(path):
-        with open(path, "rb") as file: return hashlib.sha256(file.read()).hexdigest()
+      def register(state, asset, path, name="proxy"):
+          answer = ask("asset.register", state=state, local_identifier=asset, name=name, path=path)
+          if "result" in answer: return answer["result"]["sha256"]
+          return answer["error"].get("data", {}).get("code", str(answer["error"]["code"]))
 
-    def register(state, asset, path, name="proxy"):
-        answer = ask("asset.register", state=state, local_identifier=asset, name=name, path=path)
-        if "result" in answer: return answer["result"]["sha256"]
-        return answer["error"].get("data", {}).get("code", str(answer["error"]["code"]))
+      def proxy(given, tail):
+          # Whole, and with a digest of its own: a free box follows.
+          path = os.path.join(work, "proxy.mov")
+          with open(given, "rb") as source, open(path, "wb") as target:
+              target.write(source.read() + b"\\0\\0\\0\\x10free" + tail)
+          return path
 
-    def proxy(given, tail):
-        # Whole, and with a digest of its own: a free box follows.
-        path = os.path.join(work, "proxy.mov")
-        with open(given, "rb") as source, open(path, "wb") as target:
-            target.write(source.read() + b"\\0\\0\\0\\x10free" + tail)
-        return path
+      def perform(request):
+          state, asset = request["state"], request["local_identifiers"][0]
+          title = request.get("title", "").split()
+          while "hold" in title and not os.path.exists(os.path.join(work, "go")): time.sleep(0.05)
+          granted = ask("asset.resolve", state=state, local_identifier=asset)["result"]
+          output = {"sha256": digest(granted["path"]), "name": os.path.basename(granted["path"]),
+                    "rendition": granted.get("rendition", "original")}
+          document = {"protocol_version": 3, "state": state, "result": "success", "output": output}
+          if "fail" in title:
+              del document["output"]
+              document.update(result="failure", error={
+                  "code": "auth", "message": "who are you?", "effect": "none", "retry": "after_fix"})
+          elif title[:1] == ["try"]:
+              for word in title[1:]:
+                  path = word if word.startswith("/") else os.path.join(work, word)
+                  output[word] = register(state, asset, path)
+              output["foreign"] = register(state, "0" * 8 + "-0000-8000-8000-" + "0" * 12 + "/L0/001",
+                                           os.path.join(work, "proxy.mov"))
+              output["forged"] = register("1." + "A" * 43, asset, os.path.join(work, "proxy.mov"))
+              output["badname"] = register(state, asset, os.path.join(work, "proxy.mov"), "../proxy")
+          elif mode == "make" and "bare" not in title:
+              path = proxy(granted["path"], b"proxy" + b"%03d" % len(title))
+              output["proxy"] = register(state, asset, path)
+              output["again"] = register(state, asset, path)
+              os.unlink(path)
+          send({"id": "r%d" % next(numbers), "method": "handoff.result", "params": document})
 
-    def perform(request):
-        state, asset = request["state"], request["local_identifiers"][0]
-        title = request.get("title", "").split()
-        while "hold" in title and not os.path.exists(os.path.join(work, "go")): time.sleep(0.05)
-        granted = ask("asset.resolve", state=state, local_identifier=asset)["result"]
-        output = {"sha256": digest(granted["path"]), "name": os.path.basename(granted["path"]),
-                  "rendition": granted.get("rendition", "original")}
-        document = {"protocol_version": 3, "state": state, "result": "success", "output": output}
-        if "fail" in title:
-            del document["output"]
-            document.update(result="failure", error={
-                "code": "auth", "message": "who are you?", "effect": "none", "retry": "after_fix"})
-        elif title[:1] == ["try"]:
-            for word in title[1:]:
-                path = word if word.startswith("/") else os.path.join(work, word)
-                output[word] = register(state, asset, path)
-            output["foreign"] = register(state, "0" * 8 + "-0000-8000-8000-" + "0" * 12 + "/L0/001",
-                                         os.path.join(work, "proxy.mov"))
-            output["forged"] = register("1." + "A" * 43, asset, os.path.join(work, "proxy.mov"))
-            output["badname"] = register(state, asset, os.path.join(work, "proxy.mov"), "../proxy")
-        elif mode == "make" and "bare" not in title:
-            path = proxy(granted["path"], b"proxy" + b"%03d" % len(title))
-            output["proxy"] = register(state, asset, path)
-            output["again"] = register(state, asset, path)
-            os.unlink(path)
-        send({"id": "r%d" % next(numbers), "method": "handoff.result", "params": document})
-
-    for line in lines:
-        message = json.loads(line)
-        method, call, params = message.get("method"), message.get("id"), message.get("params")
-        if method is None:
-            if call in answers: answers[call].put(message)
-        elif method == "discover":
-            send({"id": call, "result": {
-                "name": "renditions", "version": "1", "protocol_versions": [3],
-                "constraints": {}, "capabilities": ["reconcile"]}})
-        elif method == "submit":
-            send({"id": call, "result": {"accepted": True}})
-            threading.Thread(target=perform, args=(params["request"],), daemon=True).start()
-        elif method == "reconcile":
-            send({"id": call, "result": {"handoffs": [
-                {"handoff_id": h["handoff_id"], "standing": "not_received"}
-                for h in params["handoffs"]]}})
-        else: send({"id": call, "result": {}})
-        if method == "shutdown": break
-    """
+      for message, method, call, params in messages():
+          if method is None:
+              if call in answers: answers[call].put(message)
+          elif method == "discover":
+              describe(call, "renditions", ["reconcile"])
+          elif method == "submit":
+              send({"id": call, "result": {"accepted": True}})
+              threading.Thread(target=perform, args=(params["request"],), daemon=True).start()
+          elif method == "reconcile":
+              send({"id": call, "result": {"handoffs": [
+                  {"handoff_id": h["handoff_id"], "standing": "not_received"}
+                  for h in params["handoffs"]]}})
+          else: send({"id": call, "result": {}})
+      """
 }
 
 extension Scene {

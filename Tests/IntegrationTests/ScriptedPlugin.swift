@@ -51,63 +51,51 @@ struct ScriptedPlugin {
     }
   }
 
-  private static let program = """
-    import json, os, socket, sys
+  private static let program =
+    PythonPlugin.wire + """
+      import sys
 
-    mode = sys.argv[1]
-    wire = socket.socket(fileno=int(os.environ["HANDOFF_FD"]))
-    # Apart: writing to a text file drops what was read ahead from it.
-    lines = wire.makefile("r", encoding="utf-8", newline="\\n")
-    out = wire.makefile("w", encoding="utf-8", newline="\\n")
-    heard = open(os.path.join(os.environ["HANDOFF_WORK"], "heard"), "a", buffering=1)
-    heard.write("started\\n")
+      mode = sys.argv[1]
+      heard = open(os.path.join(work, "heard"), "a", buffering=1)
+      heard.write("started\\n")
 
-    def send(message):
-        out.write(json.dumps(dict(message, jsonrpc="2.0")) + "\\n")
-        out.flush()
+      def result(state, **more):
+          return dict({"protocol_version": 3, "state": state, "result": "success"}, **more)
 
-    def result(state, **more):
-        return dict({"protocol_version": 3, "state": state, "result": "success"}, **more)
+      def report(document):
+          send({"id": "r", "method": "handoff.result", "params": document})
 
-    def report(document):
-        send({"id": "r", "method": "handoff.result", "params": document})
+      def submit(call, request):
+          state = request["state"]
+          with open(os.path.join(work, "token"), "w") as file:
+              file.write(state)
+          words = {"code": "receiver_failed", "message": "no: " + state, "effect": "none",
+                   "retry": "never", "remedy": "ask " + state}
+          if mode == "refuses":
+              return send({"id": call, "result": {"accepted": False, "error": words}})
+          if mode == "fails":
+              return send({"id": call, "error": {"code": -32000, "message": "no: " + state}})
+          send({"id": call, "result": {"accepted": True}})
+          if mode == "done": report(result(state))
+          if mode == "tells": report(result(state, result="failure", error=words))
+          if mode == "malformed": report(result(state, result=state))
 
-    def submit(call, request):
-        state = request["state"]
-        with open(os.path.join(os.environ["HANDOFF_WORK"], "token"), "w") as file:
-            file.write(state)
-        words = {"code": "receiver_failed", "message": "no: " + state, "effect": "none",
-                 "retry": "never", "remedy": "ask " + state}
-        if mode == "refuses":
-            return send({"id": call, "result": {"accepted": False, "error": words}})
-        if mode == "fails":
-            return send({"id": call, "error": {"code": -32000, "message": "no: " + state}})
-        send({"id": call, "result": {"accepted": True}})
-        if mode == "done": report(result(state))
-        if mode == "tells": report(result(state, result="failure", error=words))
-        if mode == "malformed": report(result(state, result=state))
+      def probe(call, asked):
+          answer = {"handoff_id": asked["handoff_id"], "standing": "finished"}
+          if mode == "works": answer["standing"] = "working"
+          if mode == "foreign": answer["result"] = result("1." + "A" * 43)
+          if mode == "twice":
+              answer["result"] = result(asked["state"])
+              report(answer["result"])
+          send({"id": call, "result": answer})
 
-    def probe(call, asked):
-        answer = {"handoff_id": asked["handoff_id"], "standing": "finished"}
-        if mode == "works": answer["standing"] = "working"
-        if mode == "foreign": answer["result"] = result("1." + "A" * 43)
-        if mode == "twice":
-            answer["result"] = result(asked["state"])
-            report(answer["result"])
-        send({"id": call, "result": answer})
-
-    for line in lines:
-        message = json.loads(line)
-        method, call, params = message.get("method"), message.get("id"), message.get("params")
-        if method is None: continue
-        heard.write(method + "\\n")
-        if method == "discover":
-            send({"id": call, "result": {
-                "name": "scripted", "version": "1", "protocol_versions": [3],
-                "constraints": {}, "capabilities": ["probe", "cancel"]}})
-        elif method == "submit": submit(call, params["request"])
-        elif method == "probe": probe(call, params)
-        else: send({"id": call, "result": {}})
-        if method == "shutdown": break
-    """
+      for message, method, call, params in messages():
+          if method is None: continue
+          heard.write(method + "\\n")
+          if method == "discover":
+              describe(call, "scripted", ["probe", "cancel"])
+          elif method == "submit": submit(call, params["request"])
+          elif method == "probe": probe(call, params)
+          else: send({"id": call, "result": {}})
+      """
 }

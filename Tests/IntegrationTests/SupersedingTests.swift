@@ -153,44 +153,28 @@ struct SupersedingTests {
   }
 
   /// Accepts, waits at the gate, resolves, writes the answer down, and reports success.
-  private static let plugin = """
-    import json, os, socket
+  private static let plugin =
+    PythonPlugin.wire + """
+      def resolve(request):
+          with open(os.path.join(work, "gate")) as gate: gate.readline()
+          send({"id": "a", "method": "asset.resolve", "params": {
+              "state": request["state"], "local_identifier": request["local_identifiers"][0]}})
+          while True:
+              message = json.loads(next(lines))
+              if message.get("id") == "a" and "method" not in message: break
+          draft = os.path.join(work, "draft")
+          with open(draft, "w") as file: json.dump(message, file)
+          os.rename(draft, os.path.join(work, "answer"))
+          send({"id": "r", "method": "handoff.result", "params": {
+              "protocol_version": 3, "state": request["state"], "result": "success"}})
 
-    wire = socket.socket(fileno=int(os.environ["HANDOFF_FD"]))
-    # Apart: writing to a text file drops what was read ahead from it.
-    lines = wire.makefile("r", encoding="utf-8", newline="\\n")
-    out = wire.makefile("w", encoding="utf-8", newline="\\n")
-    work = os.environ["HANDOFF_WORK"]
-
-    def send(message):
-        out.write(json.dumps(dict(message, jsonrpc="2.0")) + "\\n")
-        out.flush()
-
-    def resolve(request):
-        with open(os.path.join(work, "gate")) as gate: gate.readline()
-        send({"id": "a", "method": "asset.resolve", "params": {
-            "state": request["state"], "local_identifier": request["local_identifiers"][0]}})
-        while True:
-            message = json.loads(next(lines))
-            if message.get("id") == "a" and "method" not in message: break
-        draft = os.path.join(work, "draft")
-        with open(draft, "w") as file: json.dump(message, file)
-        os.rename(draft, os.path.join(work, "answer"))
-        send({"id": "r", "method": "handoff.result", "params": {
-            "protocol_version": 3, "state": request["state"], "result": "success"}})
-
-    for line in lines:
-        message = json.loads(line)
-        method, call, params = message.get("method"), message.get("id"), message.get("params")
-        if method is None: continue
-        if method == "discover":
-            send({"id": call, "result": {
-                "name": "asks", "version": "1", "protocol_versions": [3],
-                "constraints": {}, "capabilities": []}})
-        elif method == "submit":
-            send({"id": call, "result": {"accepted": True}})
-            resolve(params["request"])
-        else: send({"id": call, "result": {}})
-        if method == "shutdown": break
-    """
+      for message, method, call, params in messages():
+          if method is None: continue
+          if method == "discover":
+              describe(call, "asks", [])
+          elif method == "submit":
+              send({"id": call, "result": {"accepted": True}})
+              resolve(params["request"])
+          else: send({"id": call, "result": {}})
+      """
 }

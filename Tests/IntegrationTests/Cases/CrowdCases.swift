@@ -133,44 +133,27 @@ struct CrowdCases {
     """
 
   /// Takes a second for each handoff, and notes how many it is at work on.
-  private static let plugin = """
-    #!/usr/bin/env python3
-    import itertools, json, os, socket, threading
+  private static let plugin =
+    PythonPlugin.wire + """
+      log = open(os.path.join(work, "running"), "a", buffering=1)
+      running = 0
 
-    wire = socket.socket(fileno=int(os.environ["HANDOFF_FD"]))
-    lines = wire.makefile("r", encoding="utf-8", newline="\\n")
-    out = wire.makefile("w", encoding="utf-8", newline="\\n")
-    log = open(os.path.join(os.environ["HANDOFF_WORK"], "running"), "a", buffering=1)
-    lock = threading.Lock()
-    running = 0
-    numbers = itertools.count()
+      def finish(state):
+          global running
+          with lock: running -= 1
+          send({"id": "r %d" % next(numbers), "method": "handoff.result",
+                "params": {"protocol_version": 3, "state": state, "result": "success"}})
 
-    def send(message):
-        with lock:
-            out.write(json.dumps(dict(message, jsonrpc="2.0")) + "\\n")
-            out.flush()
-
-    def finish(state):
-        global running
-        with lock: running -= 1
-        send({"id": "r %d" % next(numbers), "method": "handoff.result",
-              "params": {"protocol_version": 3, "state": state, "result": "success"}})
-
-    for line in lines:
-        message = json.loads(line)
-        method, call, params = message.get("method"), message.get("id"), message.get("params")
-        if method is None: continue
-        if method == "discover":
-            send({"id": call, "result": {
-                "name": "crowd", "version": "1", "protocol_versions": [3],
-                "constraints": {}, "capabilities": []}})
-        elif method == "submit":
-            with lock:
-                running += 1
-                log.write("%d\\n" % running)
-            send({"id": call, "result": {"accepted": True}})
-            threading.Timer(1, finish, [params["request"]["state"]]).start()
-        else: send({"id": call, "result": {}})
-        if method == "shutdown": break
-    """
+      for message, method, call, params in messages():
+          if method is None: continue
+          if method == "discover":
+              describe(call, "crowd", [])
+          elif method == "submit":
+              with lock:
+                  running += 1
+                  log.write("%d\\n" % running)
+              send({"id": call, "result": {"accepted": True}})
+              threading.Timer(1, finish, [params["request"]["state"]]).start()
+          else: send({"id": call, "result": {}})
+      """
 }

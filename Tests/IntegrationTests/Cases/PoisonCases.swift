@@ -136,40 +136,29 @@ struct PoisonCases {
   }
 
   /// Takes everything and is done with it at once, but for `poison`.
-  private static let program = """
-    import json, os, signal, socket
+  private static let program =
+    PythonPlugin.wire + """
+      import signal
 
-    wire = socket.socket(fileno=int(os.environ["HANDOFF_FD"]))
-    lines = wire.makefile("r", encoding="utf-8", newline="\\n")
-    out = wire.makefile("w", encoding="utf-8", newline="\\n")
 
-    def send(message):
-        out.write(json.dumps(dict(message, jsonrpc="2.0")) + "\\n")
-        out.flush()
-
-    for line in lines:
-        message = json.loads(line)
-        method, call, params = message.get("method"), message.get("id"), message.get("params")
-        if method is None: continue
-        if method == "discover":
-            send({"id": call, "result": {
-                "name": "taker", "version": "1", "protocol_versions": [3],
-                "constraints": {}, "capabilities": ["reconcile"]}})
-        elif method == "submit":
-            request = params["request"]
-            if request["title"] == "poison":
-                with open(os.path.join(os.environ["HANDOFF_WORK"], "tries"), "a") as file:
-                    file.write("try\\n")
-                os.kill(VICTIM, signal.SIGKILL)
-            send({"id": call, "result": {"accepted": True}})
-            send({"id": "r", "method": "handoff.result", "params": {
-                "protocol_version": 3, "state": request["state"], "result": "success",
-                "output": {"url": "https://example.net/" + request["title"]}}})
-        elif method == "reconcile":
-            send({"id": call, "result": {"handoffs": [
-                {"handoff_id": h["handoff_id"], "standing": "not_received"}
-                for h in params["handoffs"]]}})
-        else: send({"id": call, "result": {}})
-        if method == "shutdown": break
-    """
+      for message, method, call, params in messages():
+          if method is None: continue
+          if method == "discover":
+              describe(call, "taker", ["reconcile"])
+          elif method == "submit":
+              request = params["request"]
+              if request["title"] == "poison":
+                  with open(os.path.join(work, "tries"), "a") as file:
+                      file.write("try\\n")
+                  os.kill(VICTIM, signal.SIGKILL)
+              send({"id": call, "result": {"accepted": True}})
+              send({"id": "r", "method": "handoff.result", "params": {
+                  "protocol_version": 3, "state": request["state"], "result": "success",
+                  "output": {"url": "https://example.net/" + request["title"]}}})
+          elif method == "reconcile":
+              send({"id": call, "result": {"handoffs": [
+                  {"handoff_id": h["handoff_id"], "standing": "not_received"}
+                  for h in params["handoffs"]]}})
+          else: send({"id": call, "result": {}})
+      """
 }

@@ -46,85 +46,73 @@ struct ShakyReceiver {
     return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
   }
 
-  private static let program = """
-    import json, os, random, socket, sys, time
+  private static let program =
+    PythonPlugin.wire + """
+      import random, sys, time
 
-    work = os.environ["HANDOFF_WORK"]
-    # Each of its lives goes another way.
-    with open(os.path.join(work, "lives"), "a") as file: file.write("+")
-    lives = os.path.getsize(os.path.join(work, "lives"))
-    dice = random.Random(int(sys.argv[1]) * 100003 + lives)
-    born = time.monotonic()
-    wire = socket.socket(fileno=int(os.environ["HANDOFF_FD"]))
-    lines = wire.makefile("r", encoding="utf-8", newline="\\n")
-    out = wire.makefile("w", encoding="utf-8", newline="\\n")
+      # Each of its lives goes another way.
+      with open(os.path.join(work, "lives"), "a") as file: file.write("+")
+      lives = os.path.getsize(os.path.join(work, "lives"))
+      dice = random.Random(int(sys.argv[1]) * 100003 + lives)
+      born = time.monotonic()
 
-    def note(name, line):
-        with open(os.path.join(work, name), "a") as file: file.write(line + "\\n")
+      def note(name, line):
+          with open(os.path.join(work, name), "a") as file: file.write(line + "\\n")
 
-    def have_done(handoff):
-        try:
-            with open(os.path.join(work, "done")) as file: return handoff + "\\n" in file.readlines()
-        except FileNotFoundError: return False
+      def have_done(handoff):
+          try:
+              with open(os.path.join(work, "done")) as file: return handoff + "\\n" in file.readlines()
+          except FileNotFoundError: return False
 
-    def send(message):
-        out.write(json.dumps(dict(message, jsonrpc="2.0")) + "\\n")
-        out.flush()
+      def result(state, kind="success", **more):
+          return dict({"protocol_version": 3, "state": state, "result": kind}, **more)
 
-    def result(state, kind="success", **more):
-        return dict({"protocol_version": 3, "state": state, "result": kind}, **more)
+      def report(document):
+          send({"id": "r %d" % dice.getrandbits(40), "method": "handoff.result", "params": document})
 
-    def report(document):
-        send({"id": "r %d" % dice.getrandbits(40), "method": "handoff.result", "params": document})
+      def fail(state, effect):
+          report(result(state, "failure", error={"code": "network", "message": "by chance",
+                                                 "effect": effect, "retry": "later"}))
 
-    def fail(state, effect):
-        report(result(state, "failure", error={"code": "network", "message": "by chance",
-                                               "effect": effect, "retry": "later"}))
+      def submit(call, params):
+          state, handoff = params["request"]["state"], params["handoff_id"]
+          way = dice.choices(
+              ["good", "none", "unknown", "malformed", "cancelled", "hang", "hang_after", "refuse",
+               "die", "die_after", "garbage"],
+              [70, 8, 3, 3, 3, 2, 2, 3, 2, 2, 2])[0]
+          if way in ("die", "die_after", "garbage"):
+              old = time.monotonic() - born >= int(sys.argv[2])
+              if not old or lives > int(sys.argv[3]): way = "good"
+          if way != "good": note("failures", way)
+          if way == "die": os._exit(1)
+          if way == "garbage":
+              out.write("{ this is no message\\n")
+              out.flush()
+          if way == "refuse":
+              return send({"id": call, "result": {"accepted": False, "error": {
+                  "code": "unsupported_media", "message": "by chance", "effect": "none", "retry": "never"}}})
+          send({"id": call, "result": {"accepted": True}})
+          if way in ("good", "die_after", "hang_after"): note("done", handoff)
+          if way == "die_after": os._exit(1)
+          if way == "good": report(result(state, output={"id": handoff}))
+          if way in ("none", "unknown"): fail(state, way)
+          if way == "malformed": report(result(state, "splendid"))
+          if way == "cancelled": report(result(state, "cancelled"))
 
-    def submit(call, params):
-        state, handoff = params["request"]["state"], params["handoff_id"]
-        way = dice.choices(
-            ["good", "none", "unknown", "malformed", "cancelled", "hang", "hang_after", "refuse",
-             "die", "die_after", "garbage"],
-            [70, 8, 3, 3, 3, 2, 2, 3, 2, 2, 2])[0]
-        if way in ("die", "die_after", "garbage"):
-            old = time.monotonic() - born >= int(sys.argv[2])
-            if not old or lives > int(sys.argv[3]): way = "good"
-        if way != "good": note("failures", way)
-        if way == "die": os._exit(1)
-        if way == "garbage":
-            out.write("{ this is no message\\n")
-            out.flush()
-        if way == "refuse":
-            return send({"id": call, "result": {"accepted": False, "error": {
-                "code": "unsupported_media", "message": "by chance", "effect": "none", "retry": "never"}}})
-        send({"id": call, "result": {"accepted": True}})
-        if way in ("good", "die_after", "hang_after"): note("done", handoff)
-        if way == "die_after": os._exit(1)
-        if way == "good": report(result(state, output={"id": handoff}))
-        if way in ("none", "unknown"): fail(state, way)
-        if way == "malformed": report(result(state, "splendid"))
-        if way == "cancelled": report(result(state, "cancelled"))
+      def knowledge(handoff, state):
+          if have_done(handoff):
+              return {"handoff_id": handoff, "standing": "finished", "result": result(state)}
+          return {"handoff_id": handoff, "standing": "unknown"}
 
-    def knowledge(handoff, state):
-        if have_done(handoff):
-            return {"handoff_id": handoff, "standing": "finished", "result": result(state)}
-        return {"handoff_id": handoff, "standing": "unknown"}
-
-    for line in lines:
-        message = json.loads(line)
-        method, call, params = message.get("method"), message.get("id"), message.get("params")
-        if method is None: continue
-        if method == "discover":
-            send({"id": call, "result": {
-                "name": "shaky", "version": "1", "protocol_versions": [3],
-                "constraints": {}, "capabilities": ["probe", "reconcile"]}})
-        elif method == "submit": submit(call, params)
-        elif method == "probe": send({"id": call, "result": knowledge(params["handoff_id"], params["state"])})
-        elif method == "reconcile":
-            send({"id": call, "result": {"handoffs": [
-                knowledge(h["handoff_id"], h["request"]["state"]) for h in params["handoffs"]]}})
-        else: send({"id": call, "result": {}})
-        if method == "shutdown": break
-    """
+      for message, method, call, params in messages():
+          if method is None: continue
+          if method == "discover":
+              describe(call, "shaky", ["probe", "reconcile"])
+          elif method == "submit": submit(call, params)
+          elif method == "probe": send({"id": call, "result": knowledge(params["handoff_id"], params["state"])})
+          elif method == "reconcile":
+              send({"id": call, "result": {"handoffs": [
+                  knowledge(h["handoff_id"], h["request"]["state"]) for h in params["handoffs"]]}})
+          else: send({"id": call, "result": {}})
+      """
 }

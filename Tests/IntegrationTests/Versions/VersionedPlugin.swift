@@ -42,69 +42,59 @@ struct VersionedPlugin {
     }
   }
 
-  private static let program = """
-    import json, os, socket, sys
+  private static let program =
+    PythonPlugin.wire + """
+      import sys
 
-    versions, mode = sys.argv[1], sys.argv[2]
-    wire = socket.socket(fileno=int(os.environ["HANDOFF_FD"]))
-    # Apart: writing to a text file drops what was read ahead from it.
-    lines = wire.makefile("r", encoding="utf-8", newline="\\n")
-    out = wire.makefile("w", encoding="utf-8", newline="\\n")
+      versions, mode = sys.argv[1], sys.argv[2]
 
-    def note(name, text):
-        with open(os.path.join(os.environ["HANDOFF_WORK"], name), "a") as file:
-            file.write(text + "\\n")
+      def note(name, text):
+          with open(os.path.join(work, name), "a") as file:
+              file.write(text + "\\n")
 
-    def send(message):
-        out.write(json.dumps(dict(message, jsonrpc="2.0")) + "\\n")
-        out.flush()
+      def result(request, **more):
+          version = 2 if mode == "two" else request["protocol_version"]
+          return dict({"protocol_version": version, "state": request["state"],
+                       "result": "success", "output": {"version": version}}, **more)
 
-    def result(request, **more):
-        version = 2 if mode == "two" else request["protocol_version"]
-        return dict({"protocol_version": version, "state": request["state"],
-                     "result": "success", "output": {"version": version}}, **more)
+      def preflight(call, params):
+          note("preflights", json.dumps(params))
+          answer = {"accepted": True, "changes": ["it would be made smaller"]}
+          if mode == "picky":
+              answer = {"accepted": False, "error": {
+                  "code": "quota", "message": "full today", "effect": "none", "retry": "later"}}
+          send({"id": call, "result": answer})
 
-    def preflight(call, params):
-        note("preflights", json.dumps(params))
-        answer = {"accepted": True, "changes": ["it would be made smaller"]}
-        if mode == "picky":
-            answer = {"accepted": False, "error": {
-                "code": "quota", "message": "full today", "effect": "none", "retry": "later"}}
-        send({"id": call, "result": answer})
+      def submit(call, request):
+          note("requests", json.dumps(request, sort_keys=True))
+          more = {"colour": {"deep": [1]}} if mode == "newer" else {}
+          send({"id": call, "result": dict({"accepted": True}, **more)})
+          if mode == "newer": send({"id": "n", "method": "asset.dream", "params": {"a": 1}})
+          if mode == "holds": return
+          send({"id": "r", "method": "handoff.result", "params": result(request, **more)})
 
-    def submit(call, request):
-        note("requests", json.dumps(request, sort_keys=True))
-        more = {"colour": {"deep": [1]}} if mode == "newer" else {}
-        send({"id": call, "result": dict({"accepted": True}, **more)})
-        if mode == "newer": send({"id": "n", "method": "asset.dream", "params": {"a": 1}})
-        if mode == "holds": return
-        send({"id": "r", "method": "handoff.result", "params": result(request, **more)})
+      def reconcile(call, handoffs):
+          for handoff in handoffs: note("reconciled", json.dumps(handoff["request"], sort_keys=True))
+          send({"id": call, "result": {"handoffs": [
+              {"handoff_id": h["handoff_id"], "standing": "finished", "result": result(h["request"])}
+              for h in handoffs]}})
 
-    def reconcile(call, handoffs):
-        for handoff in handoffs: note("reconciled", json.dumps(handoff["request"], sort_keys=True))
-        send({"id": call, "result": {"handoffs": [
-            {"handoff_id": h["handoff_id"], "standing": "finished", "result": result(h["request"])}
-            for h in handoffs]}})
-
-    for line in lines:
-        message = json.loads(line)
-        method, call, params = message.get("method"), message.get("id"), message.get("params")
-        if method is None:
-            if "error" in message: note("refusals", json.dumps(message["error"]))
-            continue
-        if method == "discover":
-            answer = {"name": "versioned", "version": "1",
-                      "capabilities": ["reconcile", "preflight"]}
-            if versions != "none": answer["protocol_versions"] = json.loads(versions)
-            if mode == "newer": answer["mood"] = "good"
-            if mode == "mute": answer["capabilities"] = []
-            send({"id": call, "result": answer})
-        elif method == "preflight": preflight(call, params)
-        elif method == "submit": submit(call, params["request"])
-        elif method == "reconcile": reconcile(call, params["handoffs"])
-        else: send({"id": call, "result": {}})
-        if method == "shutdown": break
-    """
+      for message, method, call, params in messages():
+          if method is None:
+              if "error" in message: note("refusals", json.dumps(message["error"]))
+              continue
+          if method == "discover":
+              answer = {"name": "versioned", "version": "1",
+                        "capabilities": ["reconcile", "preflight"]}
+              if versions != "none": answer["protocol_versions"] = json.loads(versions)
+              if mode == "newer": answer["mood"] = "good"
+              if mode == "mute": answer["capabilities"] = []
+              send({"id": call, "result": answer})
+          elif method == "preflight": preflight(call, params)
+          elif method == "submit": submit(call, params["request"])
+          elif method == "reconcile": reconcile(call, params["handoffs"])
+          else: send({"id": call, "result": {}})
+      """
 }
 
 /// A broker with versioned plugins, two assets, and a sender.
