@@ -73,6 +73,8 @@ struct Candidate: Sendable {
   var isDirty = false
   /// It went away while it was examined or imported, and has not come back.
   var isGone = false
+  /// Its import has met a change of which neither an event nor a look has told yet: perhaps its removal.
+  var isChangeUntold = false
   /// It lies there since before its folder was seen, and has not changed since.
   var isExisting = false
   /// What lies beside it has changed while it was examined or imported.

@@ -77,6 +77,7 @@ extension Candidate {
     lastEvent = moment.elapsed
     lastEventTime = moment.time
     isGone = false
+    isChangeUntold = false
     if isInFlight {
       isDirty = true
     } else {
@@ -89,6 +90,7 @@ extension Candidate {
     _ rules: SettleTracker.Rules,
     at moment: SettleTracker.Moment
   ) {
+    isChangeUntold = false
     switch finding {
     case .irregular(let reason):
       record([Evidence(.readable, passed: false, reason)], at: moment.time)
@@ -216,6 +218,7 @@ extension Candidate {
     case _ where isDirty:
       restart(rules, at: moment)
     case .changed:
+      isChangeUntold = true
       lastEvent = moment.elapsed
       lastEventTime = moment.time
       restart(rules, at: moment)

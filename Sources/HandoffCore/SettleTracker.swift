@@ -281,9 +281,7 @@ package struct SettleTracker: Sendable {
       let change = candidate.lastChange
       return observe(path, in: candidate.folder, change, round: candidate.round, at: moment)
     }
-    if candidate.isGone {
-      return remove(path, "source removed during its import, which was given up")
-    }
+    if candidate.isGone { return remove(path, wasImporting: true) }
     update(path) { $0.take(outcome, rules, at: moment) }
   }
 
@@ -336,10 +334,14 @@ package struct SettleTracker: Sendable {
     unitChanged(path, folder, state, identifier)
   }
 
-  private mutating func remove(_ path: BytePath, _ reason: String = "the file is gone") {
+  private mutating func remove(_ path: BytePath, wasImporting: Bool = false) {
     guard let candidate = candidates.removeValue(forKey: path) else { return }
     forgetScratchName(path, candidate)
-    if candidate.announced != nil { tell(path, candidate.folder, .unknown, reason) }
+    guard candidate.announced != nil else { return }
+    let reason =
+      wasImporting || candidate.isChangeUntold
+      ? "source removed during its import, which was given up" : "the file is gone"
+    tell(path, candidate.folder, .unknown, reason)
   }
 
   private mutating func finish(

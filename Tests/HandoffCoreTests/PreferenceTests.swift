@@ -160,15 +160,29 @@ struct PreferenceTests {
     #expect(bench.judged("rec.remuxed.mp4", .complete) == .importNow)
   }
 
-  @Test("Case 51: removal during the import is told as such")
-  func removedDuringImport() {
+  @Test(
+    "Case 51: removal during the import is told as such, whoever notices it first",
+    arguments: [true, false]
+  )
+  func removedDuringImport(isEventFirst: Bool) {
     var bench = TrackerBench()
     #expect(settle(&bench, "rec.mkv") == .importNow)
-    bench.observe("rec.mkv", .vanished)
+    if isEventFirst { bench.observe("rec.mkv", .vanished) }
     bench.imported("rec.mkv", .changed)
+    if !isEventFirst { bench.observe("rec.mkv", .vanished) }
     #expect(bench.state("rec.mkv") == nil)
     let told = bench.tracker.takeChanges().last
     #expect(told?.state == .unknown)
     #expect(told?.reason == "source removed during its import, which was given up")
+  }
+
+  @Test("Case 51: what goes away after a change that was told of is only gone")
+  func removedLater() {
+    var bench = TrackerBench()
+    #expect(settle(&bench, "rec.mkv") == .importNow)
+    bench.imported("rec.mkv", .changed)
+    bench.observe("rec.mkv", .changed(closed: true))
+    bench.observe("rec.mkv", .vanished)
+    #expect(bench.tracker.takeChanges().last?.reason == "the file is gone")
   }
 }
