@@ -41,11 +41,7 @@ extension DropFolderWatcher {
       inbox: inbox,
       logger: logger
     )
-    tracker = SettleTracker(
-      folders: folders.map { folder in
-        (path: folder.path, rules: .init(folder, firstSeen: firstSeen[folder.path]))
-      }
-    )
+    tracker = SettleTracker(folders, firstSeen: firstSeen)
     let places = before.map { folder in
       folders.firstIndex { $0.watchingAlone == folder.watchingAlone }
     }

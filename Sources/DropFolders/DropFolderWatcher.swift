@@ -116,11 +116,7 @@ package actor DropFolderWatcher {
       logger: logger
     )
     examiner = ExportExaminer(keeper)
-    tracker = SettleTracker(
-      folders: folders.map { folder in
-        (path: folder.path, rules: .init(folder, firstSeen: firstSeen[folder.path]))
-      }
-    )
+    tracker = SettleTracker(folders, firstSeen: firstSeen)
     statuses = folders.map { _ in FolderStatus(mode: .offline) }
     rescans = folders.map { _ in RescanCount() }
     schedule = RescanSchedule(pollIntervals: folders.map(\.pollInterval), at: .zero)

@@ -1,5 +1,5 @@
 package import HandoffProtocol
-import Paths
+package import Paths
 
 extension SettleTracker {
   /// How long what is waited for.
@@ -74,5 +74,16 @@ extension SettleTracker {
     func pause(isProvable: Bool) -> Duration {
       isProvable ? min(quietPoll, max(quiet, longQuiet)) : quietPoll
     }
+  }
+}
+
+extension SettleTracker {
+  /// - Parameters:
+  ///   - folders: the drop folders; elsewhere they are named by their place here.
+  ///   - firstSeen: when each was seen for the first time, by its path.
+  package init(_ folders: [DropFolderSettings], firstSeen: [BytePath: Timestamp] = [:]) {
+    self.init(
+      folders: folders.map { (path: $0.path, rules: Rules($0, firstSeen: firstSeen[$0.path])) }
+    )
   }
 }

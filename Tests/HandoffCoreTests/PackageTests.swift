@@ -305,9 +305,7 @@ struct PackageTests {
     var outer = DropFolderSettings(path: TrackerBench.folder)
     outer.package = true
     let inner = DropFolderSettings(path: TrackerBench.path("job/inner"))
-    var tracker = SettleTracker(
-      folders: [outer, inner].map { (path: $0.path, rules: SettleTracker.Rules($0)) }
-    )
+    var tracker = SettleTracker([outer, inner])
     let bench = TrackerBench()
     let path = TrackerBench.path("job/inner/deep/a.mp4")
     tracker.observe(path, in: 1, .changed(closed: true), round: 1, at: bench.moment)
