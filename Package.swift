@@ -63,6 +63,7 @@ let cTargets: [Target] = [
   .systemLibrary(name: "CInotifyTools"),
   .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd"),
   .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3"),
+  .systemLibrary(name: "CXXHash", pkgConfig: "libxxhash"),
   .target(name: "COptions"),
   .target(name: "CLinux", exclude: ["LICENSE"]),
   .target(
@@ -187,7 +188,7 @@ let receiverTargets: [Target] = [
   ),
   program(
     "handoff-archive",
-    ["Digests", "HandoffPluginKit", "HandoffProtocol", "LinuxSystem", "Paths"],
+    ["CXXHash", "Digests", "HandoffPluginKit", "HandoffProtocol", "LinuxSystem", "Paths"],
     path: "Plugins/archive"
   ),
   program(
@@ -197,7 +198,7 @@ let receiverTargets: [Target] = [
   ),
   program(
     "handoff-social",
-    ["HandoffPluginKit", "HandoffProtocol", "HTTPClient", "LinuxSystem", "Paths"],
+    ["Digests", "HandoffPluginKit", "HandoffProtocol", "HTTPClient", "LinuxSystem", "Paths"],
     path: "Plugins/social"
   ),
 ]

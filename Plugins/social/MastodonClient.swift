@@ -24,11 +24,13 @@ struct MastodonClient: Sendable {
   ) async throws -> HTTPReply {
     var request = request("POST", "/api/v2/media")
     let type = Self.contentType(asset.container)
-    request.body = .file(
-      asset.path,
-      name: "\(asset.localIdentifier.uuid).\(type.ending)",
+    let file = HTTPFormPart.file(
+      "file",
+      HTTPFileSlice(asset.path, count: asset.size),
+      named: "\(asset.localIdentifier.uuid).\(type.ending)",
       contentType: type.name
     )
+    request.body = .form([file])
     // A long video on a slow line takes hours; no bytes for a minute end it.
     request.limits.total = nil
     return try await http.exchange(request, progress: progress)

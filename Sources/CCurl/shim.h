@@ -32,6 +32,28 @@ static inline CURLcode handoff_curl_set_body(CURL *curl, const void *bytes, long
   return code ? code : curl_easy_setopt(curl, CURLOPT_COPYPOSTFIELDS, bytes);
 }
 
+// The bytes of a part; a text with a NUL byte keeps its length.
+static inline CURLcode handoff_curl_set_part(curl_mimepart *part, const void *bytes, size_t count)
+{
+  return curl_mime_data(part, bytes, count);
+}
+
+static inline CURLcode handoff_curl_set_size(CURL *curl, CURLoption option, curl_off_t value)
+{
+  return curl_easy_setopt(curl, option, value);
+}
+
+// Where the body of an upload is read from.
+static inline CURLcode handoff_curl_set_reader(
+  CURL *curl, curl_read_callback read, curl_seek_callback seek, void *context)
+{
+  CURLcode code = curl_easy_setopt(curl, CURLOPT_READFUNCTION, read);
+  if (!code) code = curl_easy_setopt(curl, CURLOPT_READDATA, context);
+  if (!code) code = curl_easy_setopt(curl, CURLOPT_SEEKFUNCTION, seek);
+  if (!code) code = curl_easy_setopt(curl, CURLOPT_SEEKDATA, context);
+  return code;
+}
+
 typedef size_t (*handoff_curl_write)(char *bytes, size_t size, size_t count, void *context);
 
 static inline CURLcode handoff_curl_set_writer(

@@ -37,7 +37,7 @@ extension PluginProcess {
       return .object([:])
     // Progress is taken in its order, before it would come here.
     case .progress, .discover, .status, .preflight, .submit, .probe, .cancel,
-      .reconcile, .shutdown, nil:
+      .reconcile, .verify, .shutdown, nil:
       throw .unsupported(method)
     }
   }

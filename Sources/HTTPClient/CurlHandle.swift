@@ -6,6 +6,7 @@ final class CurlHandle {
   private let curl: UnsafeMutableRawPointer
   private var list: UnsafeMutablePointer<curl_slist>?
   private var form: OpaquePointer?
+  private var readers: [SliceReader] = []
 
   init(_ curl: UnsafeMutableRawPointer) {
     self.curl = curl
@@ -17,6 +18,7 @@ final class CurlHandle {
     if let form { curl_mime_free(form) }
     list = nil
     form = nil
+    readers = []
   }
 
   /// Throws for an option that libcurl does not take: nothing was sent then.
@@ -69,25 +71,59 @@ final class CurlHandle {
     case .bytes(let bytes, _):
       try check(handoff_curl_set_body(curl, bytes, bytes.count))
       try check(handoff_curl_set_text(curl, CURLOPT_CUSTOMREQUEST, try plain(request.method)))
-    case .file(let path, let name, let contentType):
-      guard let form = curl_mime_init(curl), let part = curl_mime_addpart(form) else {
-        throw HTTPFailure(.other, wasSent: false, "out of memory")
-      }
-      self.form = form
-      try check(curl_mime_name(part, "file"))
-      // By its bytes, whatever they are; libcurl reads the file as it sends.
-      try check(curl_mime_filedata(part, path.nulTerminated))
-      // The export's own name is nobody's business there, and may not fit a header.
-      try check(curl_mime_filename(part, name))
-      try check(curl_mime_type(part, contentType))
-      try check(handoff_curl_set_mime(curl, form))
+    case .upload(let slice, _):
+      let context = try reader(of: slice)
+      try check(handoff_curl_set_reader(curl, SliceReader.read, SliceReader.seek, context))
+      try check(handoff_curl_set_size(curl, CURLOPT_INFILESIZE_LARGE, Int(slice.count)))
+      try set(CURLOPT_UPLOAD, 1)
+      try check(handoff_curl_set_text(curl, CURLOPT_CUSTOMREQUEST, try plain(request.method)))
+    case .form(let parts):
+      try prepareForm(parts)
       try check(handoff_curl_set_text(curl, CURLOPT_CUSTOMREQUEST, try plain(request.method)))
     }
+    // A server that does not know "Expect: 100-continue" says nothing.
+    try set(CURLOPT_EXPECT_100_TIMEOUT_MS, 300)
+  }
+
+  private func prepareForm(_ parts: [HTTPFormPart]) throws(HTTPFailure) {
+    guard let form = curl_mime_init(curl) else {
+      throw HTTPFailure(.other, wasSent: false, "out of memory")
+    }
+    self.form = form
+    for part in parts {
+      guard let place = curl_mime_addpart(form) else {
+        throw HTTPFailure(.other, wasSent: false, "out of memory")
+      }
+      try check(curl_mime_name(place, try plain(part.name)))
+      switch part.content {
+      case .text(let text):
+        let bytes = Array(text.utf8)
+        try check(handoff_curl_set_part(place, bytes, bytes.count))
+      case .file(let slice, let name, let contentType):
+        let context = try reader(of: slice)
+        let (read, seek) = (SliceReader.read, SliceReader.seek)
+        try check(curl_mime_data_cb(place, Int(slice.count), read, seek, nil, context))
+        // The export's own name is nobody's business there, and may not fit a header.
+        try check(curl_mime_filename(place, try plain(name)))
+        try check(curl_mime_type(place, try plain(contentType)))
+      }
+    }
+    try check(handoff_curl_set_mime(curl, form))
+  }
+
+  /// Opens a slice, and keeps it open until the transfer has ended.
+  private func reader(of slice: HTTPFileSlice) throws(HTTPFailure) -> UnsafeMutableRawPointer {
+    let reader = try SliceReader(slice)
+    readers.append(reader)
+    return Unmanaged.passUnretained(reader).toOpaque()
   }
 
   private func bodyHeaders(_ request: HTTPRequest) -> [(name: String, value: String)] {
-    guard case .bytes(_, let contentType) = request.body else { return [] }
-    return [("Content-Type", contentType)]
+    switch request.body {
+    case .bytes(_, let contentType), .upload(_, let contentType):
+      [("Content-Type", contentType)]
+    case .none, .form: []
+    }
   }
 
   private func append(_ header: (name: String, value: String)) throws(HTTPFailure) {

@@ -46,6 +46,7 @@ package struct HTTPClient: Sendable {
     _ transfer: Transfer
   ) throws -> HTTPReply {
     defer { transfer.finish() }
+    try FaultPlan.current.pass("http.send")
     guard initialization == CURLE_OK, let curl = curl_easy_init() else {
       throw HTTPFailure(.other, wasSent: false, "libcurl does not start")
     }
@@ -61,6 +62,7 @@ package struct HTTPClient: Sendable {
     }
     var status = 0
     try handle.check(handoff_curl_get_long(curl, CURLINFO_RESPONSE_CODE, &status))
+    try FaultPlan.current.pass("http.answer")
     return transfer.reply(status)
   }
 

@@ -1,5 +1,3 @@
-package import Paths
-
 /// A request to a server.
 package struct HTTPRequest: Sendable {
   /// What is sent with it.
@@ -7,8 +5,10 @@ package struct HTTPRequest: Sendable {
     case none
     /// Exactly these bytes.
     case bytes([UInt8], contentType: String)
-    /// One file as the part `file` of a form; its bytes are read while they are sent.
-    case file(BytePath, name: String, contentType: String)
+    /// A part of a file, as it is; its bytes are read while they are sent.
+    case upload(HTTPFileSlice, contentType: String)
+    /// A form of several parts (RFC 7578).
+    case form([HTTPFormPart])
   }
 
   package var method: String
@@ -50,6 +50,8 @@ package struct HTTPReply: Sendable {
   package var status: Int
   /// Names in lower case; what comes several times is joined by a comma.
   package var headers: [String: String]
+  /// Each `Set-Cookie` as it came.
+  package var cookies: [String]
   package var body: [UInt8]
   /// The body was longer than the limit, and this is its beginning.
   package var isCut: Bool
@@ -57,11 +59,13 @@ package struct HTTPReply: Sendable {
   package init(
     status: Int,
     headers: [String: String] = [:],
+    cookies: [String] = [],
     body: [UInt8] = [],
     isCut: Bool = false
   ) {
     self.status = status
     self.headers = headers
+    self.cookies = cookies
     self.body = body
     self.isCut = isCut
   }

@@ -5,6 +5,7 @@ import Synchronization
 final class Transfer: Sendable {
   private struct State {
     var headers: [String: String] = [:]
+    var cookies: [String] = []
     var headerSize = 0
     var body: [UInt8] = []
     var isCut = false
@@ -60,6 +61,7 @@ final class Transfer: Sendable {
       HTTPReply(
         status: status,
         headers: state.headers,
+        cookies: state.cookies,
         body: state.body,
         isCut: state.isCut
       )
@@ -110,11 +112,15 @@ final class Transfer: Sendable {
       state.headerSize += line.utf8.count
       guard state.headerSize <= Self.largestHeaders else { return false }
       // The headers of "100 Continue" are not those of the answer.
-      if line.hasPrefix("HTTP/") { state.headers = [:] }
+      if line.hasPrefix("HTTP/") {
+        state.headers = [:]
+        state.cookies = []
+      }
       guard let colon = line.firstIndex(of: ":") else { return true }
       let name = line[..<colon].lowercased()
       let rest = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
       let value = String(rest.prefix { !$0.isNewline })
+      if name == "set-cookie" { state.cookies.append(value) }
       state.headers[name] = state.headers[name].map { "\($0), \(value)" } ?? value
       return true
     }

@@ -67,6 +67,18 @@ public protocol Destination: Sendable {
 
   /// Says whether handoffs can be taken now; throws why not. Unless it is written, always.
   func checkStatus() async throws
+
+  /// Looks at what it needs: credentials, whether its service is reached, limits, programs, folders. Unless
+  /// it is written, at nothing.
+  ///
+  /// `handoff doctor` asks for it. Nothing may be published or changed; it should take seconds.
+  func checks() async -> [DestinationCheck]
+
+  /// Looks again at a handoff that succeeded: is what was done still there, and right?
+  ///
+  /// `handoff destinations verify` asks for it, where ``DestinationDescriptor/canVerify`` says so. Nothing may be
+  /// changed, and no asset can be resolved.
+  func verify(_ delivered: VerifyParameters) async throws -> [VerifiedAsset]
 }
 
 extension Destination {
@@ -86,6 +98,14 @@ extension Destination {
 
   /// Always ready.
   public func checkStatus() async throws {}
+
+  /// Nothing to look at.
+  public func checks() async -> [DestinationCheck] { [] }
+
+  /// Nothing can be looked at again.
+  public func verify(_ delivered: VerifyParameters) async throws -> [VerifiedAsset] {
+    delivered.assets.map { VerifiedAsset(localIdentifier: $0.localIdentifier, standing: .unknown) }
+  }
 }
 
 /// What became of a handoff whose work was interrupted.

@@ -11,6 +11,8 @@ public struct DestinationDescriptor: Sendable {
   /// Doing the same handoff again leaves the same behind: after a crash it is simply done again, and a
   /// failure of unknown kind is safe to try again.
   public var isIdempotent: Bool
+  /// ``Destination/verify(_:)`` is written.
+  public var canVerify: Bool
   /// How many handoffs run at once; more wait their turn.
   public var concurrency: Int
   /// A JSON Schema of the settings, where there is one.
@@ -22,6 +24,7 @@ public struct DestinationDescriptor: Sendable {
     version: String,
     constraints: Constraints = Constraints(),
     isIdempotent: Bool = false,
+    canVerify: Bool = false,
     concurrency: Int = 4,
     settingsSchema: JSONValue? = nil
   ) {
@@ -29,6 +32,7 @@ public struct DestinationDescriptor: Sendable {
     self.version = version
     self.constraints = constraints
     self.isIdempotent = isIdempotent
+    self.canVerify = canVerify
     self.concurrency = max(1, concurrency)
     self.settingsSchema = settingsSchema
   }
@@ -44,7 +48,7 @@ public struct DestinationDescriptor: Sendable {
       version: version,
       protocolVersions: Self.protocolVersions,
       constraints: constraints,
-      capabilities: Self.capabilities,
+      capabilities: Self.capabilities + (canVerify ? ["verify"] : []),
       settingsSchema: settingsSchema
     )
   }

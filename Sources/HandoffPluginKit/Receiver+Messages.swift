@@ -5,12 +5,13 @@ extension Receiver {
   func answer(_ method: String, _ parameters: JSONValue?) async throws -> JSONValue {
     switch MessageMethod(rawValue: method) {
     case .discover: try await WireCoder.value(discover(document(parameters)))
-    case .status: await status()
+    case .status: try await WireCoder.value(status(parameters))
     case .preflight: try await WireCoder.value(preflight(parameters))
     case .submit: try await WireCoder.value(submit(parameters))
     case .probe: try await WireCoder.value(probe(document(parameters)))
     case .cancel: try await WireCoder.value(cancel(document(parameters)))
     case .reconcile: try await WireCoder.value(reconcile(document(parameters)))
+    case .verify: try await WireCoder.value(verify(document(parameters)))
     case .shutdown: .object([:])
     case .resolveAsset, .registerAsset, .progress, .result, .log, nil:
       throw RPCMessage.Failure.unsupported(method)
@@ -69,19 +70,34 @@ extension Receiver {
     }
   }
 
-  private func status() async -> JSONValue {
-    var members: [String: JSONValue] = [
-      "status": .string("up"),
-      "running": .integer(Int64(runningCount)),
-      "waiting": .integer(Int64(waiting.count)),
-    ]
+  private func status(_ parameters: JSONValue?) async throws -> StatusAnswer {
+    let question: StatusQuestion =
+      switch parameters {
+      case nil, .null: StatusQuestion()
+      default: try document(parameters)
+      }
+    var answer = StatusAnswer(status: .up, running: runningCount, waiting: waiting.count)
     do {
-      try await destination.get().checkStatus()
+      let destination = try destination.get()
+      if question.checks { answer.checks = await destination.checks() }
+      try await destination.checkStatus()
     } catch {
-      members["status"] = .string("down")
-      members["reason"] = .string((error as? ResultError)?.message ?? "\(error)")
+      answer.status = .down
+      answer.reason = (error as? ResultError)?.message ?? "\(error)"
     }
-    return .object(members)
+    return answer
+  }
+
+  /// Looks again at what succeeded.
+  private func verify(_ parameters: VerifyParameters) async throws -> VerifyAnswer {
+    guard Served.descriptor.canVerify else {
+      throw RPCMessage.Failure.unsupported(MessageMethod.verify.rawValue)
+    }
+    do {
+      return VerifyAnswer(assets: try await destination.get().verify(parameters))
+    } catch {
+      throw RPCMessage.Failure.refused(refusal(error))
+    }
   }
 
   /// Would it be taken? Nothing is recorded.

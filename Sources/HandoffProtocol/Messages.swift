@@ -16,6 +16,8 @@ public enum MessageMethod: String, Sendable, CaseIterable {
   case cancel
   /// Here is all that I hold open: tell me what you know.
   case reconcile
+  /// You once did this: is it still as you said?
+  case verify
   /// End: no more requests will come.
   case shutdown
 
@@ -43,7 +45,7 @@ public struct Discovery: Sendable, Codable, Hashable {
   public var protocolVersions: [Int]
   /// What the receiver takes; see ``Constraints``.
   public var constraints: Constraints?
-  /// Optional parts of the protocol: `reconcile`, `probe`, `cancel`, `preflight`.
+  /// Optional parts of the protocol: `reconcile`, `probe`, `cancel`, `preflight`, `status`, `verify`.
   public var capabilities: [String]?
   /// A JSON Schema of the settings.
   public var settingsSchema: JSONValue?

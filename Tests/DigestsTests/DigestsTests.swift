@@ -28,6 +28,24 @@ struct DigestsTests {
     #expect(try digest.finish() == SHA256.digest(of: bytes))
   }
 
+  @Test("SHA-1 and SHA-512 give the digests of \"abc\" in their standards, in pieces too")
+  func knownSHA() throws {
+    var short = try SHA1()
+    var long = try SHA512()
+    for piece in ["a", "bc"] {
+      Array(piece.utf8).withUnsafeBytes { bytes in
+        short.update(bytes)
+        long.update(bytes)
+      }
+    }
+    #expect(hex(try short.finish()) == "a9993e364706816aba3e25717850c26c9cd0d89d")
+    #expect(
+      hex(try long.finish())
+        == "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a"
+        + "2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f"
+    )
+  }
+
   @Test("MD5 gives the digests of RFC 1321's examples")
   func knownMD5() throws {
     for (text, digest) in [

@@ -75,8 +75,9 @@ struct HTTPClientTests {
       try DurableFile.write(content, to: file, permissions: 0o600)
       let parts = Captured<Double>()
       try await withServer(.reply(200)) { server in
-        let body = HTTPRequest.Body.file(file, name: "a.mp4", contentType: "video/mp4")
-        let request = HTTPRequest("POST", server.url, body: body)
+        let slice = HTTPFileSlice(file, count: Int64(content.count))
+        let part = HTTPFormPart.file("file", slice, named: "a.mp4", contentType: "video/mp4")
+        let request = HTTPRequest("POST", server.url, body: .form([part]))
         let reply = try await client.exchange(request) { parts.append($0) }
         #expect(reply.status == 200)
         let sent = try #require(server.requests.first)
@@ -84,6 +85,72 @@ struct HTTPClientTests {
         #expect(String(decoding: sent.body.prefix(300), as: UTF8.self).contains("a.mp4"))
       }
       #expect(parts.all.contains { $0 > 0 })
+    }
+  }
+
+  @Test("A form has its parts in order, texts as they are and a file's slice")
+  func form() async throws {
+    try await withTemporaryDirectory { folder in
+      let file = folder.appending("clip.mp4")
+      try DurableFile.write(Array("0123456789".utf8), to: file, permissions: 0o600)
+      try await withServer(.reply(200)) { server in
+        let parts = [
+          HTTPFormPart.text("title", "a\u{0}b ü\r\n--x"),
+          .file("chunk", HTTPFileSlice(file, offset: 3, count: 4), named: "c", contentType: "a/b"),
+        ]
+        _ = try await client.exchange(HTTPRequest("POST", server.url, body: .form(parts)))
+        let sent = String(decoding: try #require(server.requests.first).body, as: UTF8.self)
+        let lines = sent.split(separator: "\r\n\r\n")
+        #expect(lines.count == 3)
+        #expect(lines.first?.contains(#"name="title""#) == true)
+        #expect(sent.contains("\r\n\r\na\u{0}b ü\r\n--x\r\n"))
+        #expect(sent.contains("\r\n\r\n3456\r\n"))
+      }
+    }
+  }
+
+  @Test("A slice of a file is the whole body, whatever the method", arguments: ["PUT", "POST"])
+  func upload(method: String) async throws {
+    try await withTemporaryDirectory { folder in
+      let file = folder.appending("clip.mp4")
+      let content = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+      try DurableFile.write(content, to: file, permissions: 0o600)
+      try await withServer(.reply(201)) { server in
+        let slice = HTTPFileSlice(file, offset: 1000, count: 2_000_000)
+        var request = HTTPRequest(method, server.url)
+        request.body = .upload(slice, contentType: "video/mp4")
+        let reply = try await client.exchange(request)
+        #expect(reply.status == 201)
+        let sent = try #require(server.requests.first)
+        #expect(sent.method == method)
+        #expect(sent.headers["content-length"] == "2000000")
+        #expect(sent.headers["content-type"] == "video/mp4")
+        #expect(sent.body == Array(content[1000..<2_001_000]))
+      }
+    }
+  }
+
+  @Test("A file that is shorter than its slice is never sent as if it were whole")
+  func shortFile() async throws {
+    try await withTemporaryDirectory { folder in
+      let file = folder.appending("clip.mp4")
+      try DurableFile.write([UInt8](repeating: 1, count: 1000), to: file, permissions: 0o600)
+      try await withServer(.reply(200)) { server in
+        var request = HTTPRequest("PUT", server.url)
+        request.body = .upload(HTTPFileSlice(file, count: 1001), contentType: "video/mp4")
+        await #expect(throws: HTTPFailure.self) { try await client.exchange(request) }
+        #expect(server.requests.isEmpty)
+      }
+    }
+  }
+
+  @Test("Each cookie comes as the server set it")
+  func cookies() async throws {
+    let cookies = ["a=1; Path=/; Expires=Wed, 01 Jan 2031 00:00:00 GMT", "b=2; HttpOnly"]
+    let headers = cookies.map { ("Set-Cookie", $0) }
+    try await withServer(.reply(200, headers: headers)) { server in
+      let reply = try await client.exchange(HTTPRequest("GET", server.url))
+      #expect(reply.cookies == cookies)
     }
   }
 

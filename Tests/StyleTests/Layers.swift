@@ -89,9 +89,17 @@ struct Layers: Sendable {
   static let receivers = [
     Target("Sources/HandoffClient", kit.union(["HandoffWire"]), system: system),
     Target("Sources/HandoffPluginKit", kit.union(["Digests", "HandoffWire"]), system: system),
-    Target("Plugins/archive", kit.union(["Digests", "HandoffPluginKit"]), system: system),
+    Target(
+      "Plugins/archive",
+      kit.union(["CXXHash", "Digests", "HandoffPluginKit"]),
+      system: system
+    ),
     Target("Plugins/preview", kit.union(["HandoffPluginKit"]), system: system),
-    Target("Plugins/social", kit.union(["HandoffPluginKit", "HTTPClient"]), system: system),
+    Target(
+      "Plugins/social",
+      kit.union(["Digests", "HandoffPluginKit", "HTTPClient"]),
+      system: system
+    ),
   ]
 
   /// For the demo and the tests.
@@ -107,7 +115,7 @@ struct Layers: Sendable {
   /// Wrap a C library; they hold no Swift.
   static let cFolders: Set<String> = [
     "CAVFormat", "CCurl", "CGcrypt", "CInotifyTools", "CLinux", "CMicroHTTPD", "COptions",
-    "CSQLite", "CTOML",
+    "CSQLite", "CTOML", "CXXHash",
   ]
 
   static let project = Layers(

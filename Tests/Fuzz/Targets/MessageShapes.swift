@@ -22,7 +22,9 @@ enum MessageShapes {
     case .progress: try Documents.check(ProgressParameters.self, bytes)
     case .result: try Documents.check(HandoffResult.self, bytes)
     case .log: try Documents.check(LogParameters.self, bytes)
-    case .status, .shutdown, .registerAsset, nil: break
+    case .status: try Documents.check(StatusQuestion.self, bytes)
+    case .verify: try Documents.check(VerifyParameters.self, bytes)
+    case .shutdown, .registerAsset, nil: break
     }
   }
 
@@ -35,5 +37,7 @@ enum MessageShapes {
     try Documents.check(PreflightAnswer.self, bytes)
     try Documents.check(ReconcileAnswer.self, bytes)
     try Documents.check(ResolvedAsset.self, bytes)
+    try Documents.check(StatusAnswer.self, bytes)
+    try Documents.check(VerifyAnswer.self, bytes)
   }
 }

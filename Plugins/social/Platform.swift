@@ -1,0 +1,140 @@
+import HandoffPluginKit
+import HandoffProtocol
+
+/// A service that publishes videos: all that a further one has to write, in one file.
+///
+/// ``Publication`` takes the steps and records each before the next one: prepare (the service has the bytes,
+/// nothing can be seen), publish (at most once), observe (until the service shows it). A platform says what
+/// its service answered; what to do about a lost answer is decided in one place for all.
+///
+/// Every method may throw `ResultError` for what the service refused with certainty, `HTTPFailure` where there
+/// was no answer, and `CancellationError`.
+protocol Platform: Sendable {
+  /// What `settings.platform` says.
+  static var name: String { get }
+  /// The JSON Schemas of its own members of the settings, besides those that all platforms have.
+  static var settingsProperties: [String: JSONValue] { get }
+
+  /// - Throws: `not_configured` for settings that cannot work; nothing is asked of the service.
+  init(_ settings: PlatformSettings) throws(ResultError)
+
+  /// For how long the service answers a repeated ``publish(_:_:)`` of the same ``Post/key`` with what the first
+  /// one made; zero where it would publish again.
+  var keyLifetime: Duration { get }
+
+  /// What the service takes, asked of it where it tells; missing members limit nothing.
+  func limits() async throws -> Constraints
+
+  /// Whose credentials they are, for people; throws what is wrong with them.
+  func account() async throws -> String
+
+  /// Brings the bytes to the service, goes on with an interrupted upload where the service can, and returns
+  /// what ``publish(_:_:)`` needs to find them. Nothing can be seen by anybody yet.
+  func prepare(_ upload: Upload) async throws -> JSONValue
+
+  /// Whether what was prepared can be published now.
+  func readiness(of prepared: JSONValue) async throws -> Readiness
+
+  /// Publishes what was prepared: the one step that can be seen.
+  func publish(_ post: Post, _ prepared: JSONValue) async throws -> PublishAnswer
+
+  /// How far the service is with what it has taken (``PublishAnswer/pending(_:retryAfter:)``).
+  func observe(_ post: Post, _ pending: JSONValue) async throws -> PublishAnswer
+
+  /// Looks for what an earlier ``publish(_:_:)`` may have published.
+  ///
+  /// - Parameter since: when it may first have been published.
+  func find(_ post: Post, _ prepared: JSONValue, since: Timestamp) async throws -> Finding
+}
+
+extension Platform {
+  /// The service publishes at once.
+  func observe(_ post: Post, _ pending: JSONValue) async throws -> PublishAnswer {
+    .unknown("nothing was pending")
+  }
+
+  /// What was uploaded is ready.
+  func readiness(of prepared: JSONValue) async throws -> Readiness { .ready }
+}
+
+/// An upload, and what an interrupted one has left.
+struct Upload: Sendable {
+  let asset: GrantedAsset
+  let post: Post
+  /// What ``keep`` last recorded for these bytes in an earlier process or attempt.
+  let recorded: JSONValue?
+  /// Records durably how far it came, before the next step: a remote handle before it is used.
+  let keep: @Sendable (JSONValue) async throws -> Void
+  /// Tells the part that is sent, 0 to 1.
+  let progress: @Sendable (Double) async -> Void
+
+  /// The media type and file ending of the asset's container.
+  var contentType: (name: String, ending: String) {
+    switch asset.container {
+    case "mov": ("video/quicktime", "mov")
+    case "webm": ("video/webm", "webm")
+    case "matroska": ("video/x-matroska", "mkv")
+    case "mpegts": ("video/mp2t", "ts")
+    case "ogg": ("video/ogg", "ogv")
+    case "avi": ("video/x-msvideo", "avi")
+    default: ("video/mp4", "mp4")
+    }
+  }
+}
+
+/// What is published, in words; templates are filled in already.
+struct Post: Sendable {
+  /// A key for services that do a request only once: 64 hexadecimal digits, the same over attempts.
+  ///
+  /// It is no secret, and may be put where ``Platform/find(_:_:since:)`` finds it again.
+  let key: String
+  /// One line; never empty.
+  let title: String
+  /// The text that goes with it; may be empty.
+  let text: String
+  /// The sender's description; may be empty.
+  let description: String
+  /// Without `#`.
+  let tags: [String]
+  /// ISO 639 code.
+  let language: String?
+  /// What the picture shows, for those who do not see it.
+  let altText: String?
+  /// In the platform's own words.
+  let visibility: String?
+  /// When the service itself shall publish it, where the sender asked for that.
+  let scheduledAt: Timestamp?
+  /// The sender's own members.
+  let metadata: JSONValue?
+}
+
+/// Whether an upload can be published.
+enum Readiness: Sendable {
+  case ready
+  /// The service works on it; asked again after so many seconds, or a while.
+  case working(String, retryAfter: Int?)
+  /// The service does not know it any more: it has to be uploaded again.
+  case lost
+}
+
+/// What the service said to publishing.
+enum PublishAnswer: Sendable {
+  case published(Receipt)
+  /// It is taken and will be published: ask with this again.
+  case pending(JSONValue, retryAfter: Int?)
+  /// Certainly not published by this request.
+  case refused(ResultError)
+  /// Nobody knows: the answer was lost, or cannot be read.
+  case unknown(String)
+}
+
+/// What looking for an earlier publication has shown.
+enum Finding: Sendable {
+  case published(Receipt)
+  /// It has been taken, and is not published yet.
+  case pending(JSONValue)
+  /// Certainly not published: to publish is safe.
+  case absent
+  /// It cannot be told.
+  case unknown(String)
+}
