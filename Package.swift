@@ -258,7 +258,7 @@ let testTargets: [Target] = [
     "handoff-bench",
     [
       "AssetLibrary", "Digests", "DropFolders", "HandoffCore", "HandoffLog", "HandoffProtocol",
-      "HandoffTestSupport", "Ledger", "LinuxSystem", "Paths",
+      "HandoffTestSupport", "Ledger", "LinuxSystem", "MastodonStandIn", "Paths",
     ],
     path: "Tests/Benchmarks"
   ),

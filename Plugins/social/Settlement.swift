@@ -86,10 +86,10 @@ struct Settlement: Sendable {
   private var now: Timestamp { SystemMoment.now() }
   private var pace: Pace { settings.pace(context) }
 
-  /// A minute at a time until the moment for which it is scheduled.
+  /// Until the moment for which it is scheduled, but no more than thirty questions at once.
   private var untilMoment: Double {
     guard let moment = post.scheduledAt else { return 0 }
-    return min(60, Double(moment.since(now).wholeMilliseconds) / 1000)
+    return min(30 * settings.pollInterval, Double(moment.since(now).wholeMilliseconds) / 1000)
   }
 
   private func attempt(_ prepared: JSONValue) async throws -> PublishAnswer {

@@ -4,24 +4,29 @@ import Synchronization
 
 /// A strict local stand-in for a Mastodon server, for `handoff demo` and the tests.
 ///
-/// It knows one account, whose token it requires, and the five calls that the social receiver makes. It
-/// keeps nothing of an upload but its size and digest. It can be told to fail at each step.
+/// It knows one account, whose token it requires, and the calls that the social receiver makes, and does what
+/// docs.joinmastodon.org says of them. It keeps nothing of an upload but its size and digest. It can be told to
+/// fail at each step.
 package final class MastodonStandIn: Sendable {
   let account: StandInAccount
   private let running = Mutex<HTTPServer?>(nil)
 
   /// - Parameters:
   ///   - token: what the account's requests must bear.
-  ///   - processingPolls: how often the state of an upload is "busy" before it is ready; with 0 an
-  ///     upload is ready at once.
-  ///   - honoursKeys: whether a repeated `Idempotency-Key` gets the first status again; some servers
-  ///     ignore it.
-  package init(token: String, processingPolls: Int = 2, honoursKeys: Bool = true) {
-    account = StandInAccount(
-      token: token,
-      processingPolls: processingPolls,
-      honoursKeys: honoursKeys
-    )
+  ///   - rules: how the server is.
+  package init(token: String, rules: StandInRules = StandInRules()) {
+    account = StandInAccount(token: token, rules: rules)
+  }
+
+  /// - Parameters:
+  ///   - token: what the account's requests must bear.
+  ///   - processingPolls: see ``StandInRules``.
+  ///   - honoursKeys: see ``StandInRules``.
+  package convenience init(token: String, processingPolls: Int = 2, honoursKeys: Bool = true) {
+    var rules = StandInRules()
+    rules.processingPolls = processingPolls
+    rules.honoursKeys = honoursKeys
+    self.init(token: token, rules: rules)
   }
 
   /// Listens on 127.0.0.1, on a port of the kernel's choice, until ``stop()`` or the end of this object.
@@ -49,6 +54,27 @@ package final class MastodonStandIn: Sendable {
   /// Everything that was published, oldest first.
   package var statuses: [PublishedStatus] { account.statuses }
 
+  /// What is scheduled and not published yet, oldest first.
+  package var scheduled: [ScheduledPost] { account.scheduled }
+
+  /// The moment of what is scheduled has come: it is published.
+  package func publishScheduled() {
+    account.publishScheduled()
+  }
+
+  /// The account's owner deletes what is scheduled.
+  package func deleteScheduled() {
+    account.deleteScheduled()
+  }
+
+  /// The server forgets uploads that no status shows.
+  package func forgetUploads() {
+    account.forgetUploads()
+  }
+
+  /// How often a step was asked for.
+  package func count(_ step: StandInStep) -> Int { account.count(step) }
+
   /// Every upload that has arrived whole, oldest first.
   package var uploads: [ReceivedUpload] { account.uploads }
 
@@ -70,12 +96,18 @@ package enum StandInStep: String, Hashable, Sendable, CaseIterable {
   case publish
   case account
   case list
+  case scheduled
+  case scheduledList
+  case instance
+  case application
 }
 
 /// How a step goes wrong.
 package enum StandInFault: Hashable, Sendable {
   /// Nothing is done; the answer has this status and, where given, `Retry-After` in seconds.
   case refuse(Int, retryAfter: Int? = nil)
+  /// Nothing is done; 429 until a moment so many seconds from now (`X-RateLimit-Reset`).
+  case rateLimit(seconds: Int)
   /// Nothing is done, and the connection ends without an answer.
   case dropBefore
   /// It is done, and the connection ends without an answer.
@@ -95,6 +127,17 @@ package struct PublishedStatus: Hashable, Sendable {
   package let language: String?
   /// The `Idempotency-Key` of the request.
   package let key: String?
+  /// RFC 3339.
+  package let createdAt: String
+}
+
+/// A status that is to be published later.
+package struct ScheduledPost: Hashable, Sendable {
+  package let id: String
+  /// RFC 3339.
+  package let moment: String
+  /// As it will be published.
+  package let status: PublishedStatus
 }
 
 /// An upload that has arrived whole.
@@ -106,4 +149,6 @@ package struct ReceivedUpload: Hashable, Sendable {
   package let size: Int64
   package let fileName: String
   package let contentType: String
+  /// The alternative text.
+  package let description: String?
 }

@@ -1,3 +1,4 @@
+import Glibc
 import HandoffProtocol
 import Synchronization
 
@@ -7,7 +8,7 @@ final class StandInAccount: Sendable {
   struct Reply {
     var status: Int?
     var body: JSONValue
-    var retryAfter: Int?
+    var headers: [(String, String)] = []
     var isGarbled = false
 
     static func error(_ status: Int, _ message: String) -> Reply {
@@ -24,40 +25,46 @@ final class StandInAccount: Sendable {
     var body: JSONValue = .null
     var key: String?
     var olderThan: String?
+    var limit = 20
   }
 
-  private struct Medium {
+  struct Medium {
     var upload: ReceivedUpload
     var pollsLeft: Int
     var isAttached = false
   }
 
-  private struct State {
+  struct State {
     var port: UInt16 = 0
     var lastID = 109_000_000
     var media: [String: Medium] = [:]
     var uploads: [ReceivedUpload] = []
     var statuses: [PublishedStatus] = []
+    var scheduled: [ScheduledPost] = []
+    var counts: [StandInStep: Int] = [:]
     var faults: [StandInStep: [StandInFault]] = [:]
     var onDone: @Sendable (StandInStep) -> Void = { _ in }
+
+    mutating func nextID() -> String {
+      lastID += 1
+      return String(lastID)
+    }
   }
 
   static let accountID = "1"
-  private static let visibilities = ["public", "unlisted", "private", "direct"]
 
   let token: String
-  private let processingPolls: Int
-  private let honoursKeys: Bool
+  let rules: StandInRules
   private let state = Mutex(State())
 
-  init(token: String, processingPolls: Int, honoursKeys: Bool) {
+  init(token: String, rules: StandInRules) {
     self.token = token
-    self.processingPolls = processingPolls
-    self.honoursKeys = honoursKeys
+    self.rules = rules
   }
 
   var statuses: [PublishedStatus] { state.withLock { $0.statuses } }
   var uploads: [ReceivedUpload] { state.withLock { $0.uploads } }
+  var scheduled: [ScheduledPost] { state.withLock { $0.scheduled } }
 
   func listens(on port: UInt16) {
     state.withLock { $0.port = port }
@@ -71,17 +78,40 @@ final class StandInAccount: Sendable {
     state.withLock { $0.onDone = call }
   }
 
-  /// A fresh number for an upload or a status.
-  func nextID() -> String {
+  func count(_ step: StandInStep) -> Int { state.withLock { $0.counts[step] ?? 0 } }
+
+  func publishScheduled() {
     state.withLock { state in
-      state.lastID += 1
-      return String(state.lastID)
+      state.statuses += state.scheduled.map(\.status)
+      state.scheduled = []
     }
+  }
+
+  func deleteScheduled() {
+    state.withLock { state in
+      for id in state.scheduled.flatMap(\.status.mediaIDs) { state.media[id]?.isAttached = false }
+      state.scheduled = []
+    }
+  }
+
+  func forgetUploads() {
+    state.withLock { state in state.media = state.media.filter { $0.value.isAttached } }
+  }
+
+  /// A fresh number for an upload or a status.
+  func nextID() -> String { state.withLock { $0.nextID() } }
+
+  /// Why a request is not even read.
+  func refusal(_ step: StandInStep, bearing token: String?) -> Reply? {
+    guard token == self.token else { return .error(401, "The access token is invalid") }
+    guard let scope = step.scope, !rules.allow(scope) else { return nil }
+    return .error(403, "This action is outside the authorized scopes")
   }
 
   /// Does what is asked, or fails as planned.
   func answer(_ question: Question) -> Reply {
     let fault = state.withLock { state -> StandInFault in
+      state.counts[question.step, default: 0] += 1
       guard let next = state.faults[question.step]?.first else { return .pass }
       state.faults[question.step]?.removeFirst()
       return next
@@ -89,7 +119,12 @@ final class StandInAccount: Sendable {
     switch fault {
     case .refuse(let status, let retryAfter):
       var reply = Reply.error(status, "refused as planned")
-      reply.retryAfter = retryAfter
+      if let retryAfter { reply.headers = [("Retry-After", String(retryAfter))] }
+      return reply
+    case .rateLimit(let seconds):
+      var reply = Reply.error(429, "Too many requests")
+      let reset = Self.now().advanced(by: .seconds(seconds))
+      reply.headers = [("X-RateLimit-Remaining", "0"), ("X-RateLimit-Reset", reset.rfc3339)]
       return reply
     case .dropBefore:
       return Reply(status: nil, body: .null)
@@ -110,88 +145,23 @@ final class StandInAccount: Sendable {
     case .account:
       Reply(status: 200, body: .object(["id": .string(Self.accountID), "acct": .string("demo")]))
     case .list: list(question, state)
+    case .scheduled: scheduled(question.subject, state)
+    case .scheduledList: scheduledList(question, state)
+    case .instance: instance(question.subject)
+    case .application:
+      Reply(
+        status: 200,
+        body: .object([
+          "name": .string("handoff"), "scopes": .array(rules.scopes.sorted().map { .string($0) }),
+        ])
+      )
     }
   }
 
-  private func upload(_ question: Question, _ state: inout State) -> Reply {
-    guard let upload = question.upload, upload.size > 0 else {
-      return .error(422, "Validation failed: File can't be blank")
-    }
-    guard upload.contentType.hasPrefix("video/") else {
-      return .error(422, "Validation failed: File content type is invalid")
-    }
-    state.uploads.append(upload)
-    state.media[upload.id] = Medium(upload: upload, pollsLeft: processingPolls)
-    let isReady = processingPolls == 0
-    return Reply(status: isReady ? 200 : 202, body: attachment(upload.id, isReady: isReady))
-  }
-
-  private func medium(_ id: String, _ state: inout State) -> Reply {
-    guard let medium = state.media[id] else { return .error(404, "Record not found") }
-    if medium.pollsLeft > 0 { state.media[id]?.pollsLeft -= 1 }
-    let isReady = medium.pollsLeft == 0
-    return Reply(status: isReady ? 200 : 206, body: attachment(id, isReady: isReady))
-  }
-
-  private func publish(_ question: Question, _ state: inout State) -> Reply {
-    if honoursKeys, let key = question.key,
-      let earlier = state.statuses.first(where: { $0.key == key })
-    {
-      return Reply(status: 200, body: document(earlier, state.port))
-    }
-    guard case .array(let list) = question.body["media_ids"] ?? .null, !list.isEmpty else {
-      return .error(422, "Validation failed: nothing attached")
-    }
-    let ids = list.compactMap(\.text)
-    for id in ids {
-      guard let medium = state.media[id] else { return .error(422, "unknown media \(id)") }
-      guard medium.pollsLeft == 0 else {
-        return .error(422, "Cannot attach files that have not finished processing")
-      }
-      guard !medium.isAttached else { return .error(honoursKeys ? 422 : 400, "already attached") }
-    }
-    let visibility = question.body["visibility"]?.text ?? "public"
-    guard Self.visibilities.contains(visibility) else {
-      return .error(422, "Validation failed: Visibility is not included in the list")
-    }
-    for id in ids { state.media[id]?.isAttached = true }
-    state.lastID += 1
-    let status = PublishedStatus(
-      id: String(state.lastID),
-      text: question.body["status"]?.text ?? "",
-      mediaIDs: ids,
-      visibility: visibility,
-      language: question.body["language"]?.text,
-      key: question.key
-    )
-    state.statuses.append(status)
-    return Reply(status: 200, body: document(status, state.port))
-  }
-
-  private func list(_ question: Question, _ state: State) -> Reply {
-    guard question.subject == Self.accountID else { return .error(404, "Record not found") }
-    let limit = question.olderThan.flatMap { Int($0) } ?? .max
-    let older = state.statuses.filter { (Int($0.id) ?? 0) < limit }
-    return Reply(
-      status: 200,
-      body: .array(older.suffix(40).reversed().map { document($0, state.port) })
-    )
-  }
-
-  private func attachment(_ id: String, isReady: Bool) -> JSONValue {
-    .object([
-      "id": .string(id), "type": .string("video"),
-      "url": isReady ? .string("https://files.invalid/\(id).mp4") : .null,
-    ])
-  }
-
-  private func document(_ status: PublishedStatus, _ port: UInt16) -> JSONValue {
-    .object([
-      "id": .string(status.id),
-      "url": .string("http://127.0.0.1:\(port)/@demo/\(status.id)"),
-      "visibility": .string(status.visibility),
-      "content": .string(status.text),
-      "media_attachments": .array(status.mediaIDs.map { attachment($0, isReady: true) }),
-    ])
+  static func now() -> Timestamp {
+    var time = timespec()
+    // CLOCK_REALTIME always exists, so the call cannot fail.
+    clock_gettime(CLOCK_REALTIME, &time)
+    return Timestamp(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
   }
 }

@@ -7,12 +7,14 @@ enum StandInExchange {
   private static let largestBody = 65_536
 
   static func route(_ head: HTTPRequestHead, _ account: StandInAccount) -> HTTPRoute {
-    guard head.headers["Authorization"] == "Bearer \(account.token)" else {
-      return refusal(.error(401, "The access token is invalid"))
-    }
     guard var question = question(head) else { return refusal(.error(404, "Record not found")) }
+    let bearer = head.headers["Authorization"].flatMap { $0.hasPrefix("Bearer ") ? $0 : nil }
+    if let reply = account.refusal(question.step, bearing: bearer.map { String($0.dropFirst(7)) }) {
+      return refusal(reply)
+    }
     question.key = head.headers["Idempotency-Key"]
     question.olderThan = head.query["max_id"]
+    question.limit = head.query["limit"].flatMap { Int($0) } ?? 20
     if question.step == .upload { return upload(question, account) }
     return .collect(limit: largestBody) { [question] request in
       var question = question
@@ -55,6 +57,13 @@ enum StandInExchange {
     case ("POST", ["api", "v2", "media"]): return .init(step: .upload)
     case ("POST", ["api", "v1", "statuses"]): return .init(step: .publish)
     case ("GET", ["api", "v1", "accounts", "verify_credentials"]): return .init(step: .account)
+    case ("GET", ["api", "v1", "apps", "verify_credentials"]): return .init(step: .application)
+    case ("GET", ["api", "v1", "scheduled_statuses"]): return .init(step: .scheduledList)
+    case ("GET", ["api", "v1", "instance"]), ("GET", ["api", "v2", "instance"]):
+      return .init(step: .instance, subject: parts[1])
+    case ("GET", _)
+    where parts.count == 4 && parts.starts(with: ["api", "v1", "scheduled_statuses"]):
+      return .init(step: .scheduled, subject: parts[3])
     case ("GET", _) where parts.count == 4 && parts.starts(with: ["api", "v1", "media"]):
       return .init(step: .media, subject: parts[3])
     case ("GET", _)
@@ -78,7 +87,7 @@ enum StandInExchange {
       return .hangUp
     }
     var headers: HTTPFields = ["Content-Type": "application/json; charset=utf-8"]
-    if let seconds = reply.retryAfter { headers.append("Retry-After", String(seconds)) }
+    for (name, value) in reply.headers { headers.append(name, value) }
     return .response(HTTPResponse(status, headers, body: .bytes(text)))
   }
 }
@@ -91,6 +100,7 @@ private final class UploadedFile: @unchecked Sendable {
   private var size: Int64 = 0
   private var fileName = ""
   private var contentType = ""
+  private var description: [UInt8] = []
 
   init() throws {
     digest = try SHA256()
@@ -98,6 +108,7 @@ private final class UploadedFile: @unchecked Sendable {
 
   @Sendable
   func take(_ piece: HTTPForm.Piece) {
+    if piece.name == "description" { description += piece.bytes }
     guard piece.name == "file" else { return }
     fileName = piece.fileName ?? ""
     contentType = piece.contentType ?? ""
@@ -112,7 +123,8 @@ private final class UploadedFile: @unchecked Sendable {
       sha256: try whole.finish().hexDigits,
       size: size,
       fileName: fileName,
-      contentType: contentType
+      contentType: contentType,
+      description: description.isEmpty ? nil : String(decoding: description, as: UTF8.self)
     )
   }
 }

@@ -3,7 +3,8 @@ import LinuxSystem
 import Paths
 
 /// Prints figures of Handoff's parts: `handoff-bench ledger [AT_ONCE LIVES]`,
-/// `handoff-bench watch [DIRECTORIES]`, `handoff-bench prune [HANDOFFS]`.
+/// `handoff-bench watch [DIRECTORIES]`, `handoff-bench prune [HANDOFFS]`,
+/// `handoff-bench upload [GIBIBYTES]`.
 @main
 struct Benchmarks {
   static func main() async throws {
@@ -24,8 +25,11 @@ struct Benchmarks {
     case "prune":
       let count = arguments.dropFirst().first.flatMap { Int($0) }
       try await withFolder { folder in try await PruneBenchmark.run(count ?? 100_000, in: folder) }
+    case "upload":
+      let size = arguments.dropFirst().first.flatMap { Int64($0) } ?? 4
+      try await withFolder { folder in try await UploadBenchmark.run(size << 30, in: folder) }
     case let other?:
-      print("no benchmark is named \(other); there are: ledger, watch, prune")
+      print("no benchmark is named \(other); there are: ledger, watch, prune, upload")
     }
   }
 }

@@ -64,7 +64,7 @@ struct SocialTests {
     "a refusal publishes nothing and says when another attempt makes sense",
     arguments: [
       (StandInStep.upload, StandInFault.refuse(401), ErrorCode.auth, RetryAdvice.afterFix),
-      (.upload, .refuse(413), .unsupportedMedia, .never),
+      (.upload, .refuse(413), .sizeOutOfRange, .never),
       (.upload, .refuse(422), .unsupportedMedia, .never),
       (.upload, .refuse(429, retryAfter: 17), .quota, .later),
       (.upload, .refuse(503), .network, .later),
@@ -77,6 +77,8 @@ struct SocialTests {
       (.publish, .refuse(403), .auth, .afterFix),
       (.publish, .refuse(422), .unsupportedMedia, .never),
       (.publish, .refuse(429, retryAfter: 17), .quota, .later),
+      (.publish, .rateLimit(seconds: 16), .quota, .later),
+      (.publish, .refuse(501), .unsupportedMedia, .never),
     ]
   )
   func refusals(
@@ -94,7 +96,7 @@ struct SocialTests {
     #expect(outcome.failure?.code == code)
     #expect(outcome.failure?.effect == Effect.none)
     #expect(outcome.failure?.retry == retry)
-    if code == .quota { #expect(outcome.failure?.retryAfter == 17) }
+    if code == .quota { #expect([16, 17].contains(outcome.failure?.retryAfter)) }
     #expect(server.statuses.isEmpty)
     // The next attempt publishes, and what is uploaded already is not sent again.
     let again = try await plugin.deliver(handoff("h", [file.identifier], attempt: 2), file.grants)
@@ -131,7 +133,7 @@ struct SocialTests {
     let plugin = social(scratch, port: try server.start())
     let file = try video(scratch)
     server.fail(.publish, .dropAfter, .refuse(401))
-    server.fail(.account, .refuse(401))
+    server.fail(.account, .refuse(401), .refuse(401))
     let outcome = try await plugin.deliver(handoff("h", [file.identifier]), file.grants)
     #expect(outcome.failure?.effect == .unknown)
     #expect(server.statuses.count == 1)
@@ -150,18 +152,15 @@ struct SocialTests {
     let plugin = social(scratch, port: try server.start())
     let file = try video(scratch)
     server.fail(.publish, fault, .refuse(401))
-    server.fail(.account, .refuse(401))
+    server.fail(.account, .refuse(401), .refuse(401))
     let first = try await plugin.deliver(handoff("h", [file.identifier]), file.grants)
     #expect(first.failure?.effect == .unknown)
     try backdate(scratch.work.appending("handoffs/h.json"))
     let again = try await plugin.deliver(handoff("h", [file.identifier], attempt: 2), file.grants)
-    if fault == .dropAfter {
-      #expect(again.output?["id"]?.text == server.statuses.first?.id)
-      #expect(server.statuses.count == 1)
-    } else {
-      #expect(again.failure?.effect == .unknown)
-      #expect(server.statuses.isEmpty)
-    }
+    // Where the account shows that it is not there, it is published now.
+    #expect(server.statuses.count == 1)
+    #expect(again.output?["id"]?.text == server.statuses.first?.id)
+    #expect(server.count(.publish) == (fault == .dropAfter ? 2 : 3))
   }
 
   /// Moves the recorded step of a journal entry to long ago.
@@ -170,7 +169,7 @@ struct SocialTests {
     guard case .object(var members) = try WireCoder.decode(JSONValue.self, from: bytes),
       case .object(var stage) = members["stage"], case .object(var data) = stage["data"]
     else { throw BrokerGaveUp() }
-    #expect(stage["name"]?.text == "posting")
+    #expect(stage["name"]?.text == "publishing")
     data["at"] = .string("2020-01-01T00:00:00.000Z")
     stage["data"] = .object(data)
     members["stage"] = .object(stage)
@@ -212,6 +211,9 @@ struct SocialTests {
       ["server": JSONValue.string("http://example.net")],
       ["server": .string("http://127.0.0.1.example.net")],
       ["visibility": .string("everybody")],
+      ["language": .string("german")],
+      ["text": .string("{tilte}")],
+      ["platform": .string("friendster")],
       ["token_env": .string("NOT_THERE")],
       ["token_file": .string("/nowhere")],
     ]
@@ -224,24 +226,28 @@ struct SocialTests {
     #expect(refusal?.data?.code == .notConfigured)
   }
 
-  @Test("killed when it writes its journal, at every point, it publishes exactly once")
-  func crashesHere() async throws {
-    var steps = 0
-    for ordinal in 1...40 {
+  @Test(
+    "killed at every step, it publishes exactly once, also when it is killed again and when answers are lost",
+    arguments: ["http.send", "http.answer", "journal"],
+    [1, 2]
+  )
+  func crashesHere(point: String, kills: Int) async throws {
+    let steps = try await KillWalk(point: point, kills: kills).run { faults in
       let scratch = try Scratch()
-      let server = MastodonStandIn(token: Self.token, processingPolls: 1)
+      let server = MastodonStandIn(token: Self.token, processingPolls: 1, honoursKeys: kills == 1)
+      if kills == 2 { server.fail(.publish, .dropAfter) }
       let file = try video(scratch)
       let ended = try await social(scratch, port: server.start()).deliverOverCrashes(
         handoff("h", [file.identifier]),
         file.grants,
-        faults: ["*:\(ordinal):kill"]
+        faults: faults
       )
-      #expect(server.statuses.count == 1, "step \(ordinal)")
-      #expect(ended.outcome.output?["id"]?.text == server.statuses.first?.id, "step \(ordinal)")
-      if ended.processes == 1 { break }
-      steps = ordinal
+      #expect(server.statuses.count == 1, "\(faults)")
+      #expect(ended.outcome.output?["id"]?.text == server.statuses.first?.id, "\(faults)")
+      return ended.processes
     }
-    #expect((5..<40).contains(steps))
+    #expect(steps >= 4)
+    print("social: \(kills) kills at \(point): \(steps) points")
   }
 
   @Test(
