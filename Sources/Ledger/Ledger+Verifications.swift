@@ -3,7 +3,7 @@ package import HandoffProtocol
 import SQLite
 
 /// A look back at a handoff that succeeded: what was found of all its assets.
-package struct Verification: Hashable, Sendable {
+package struct PastVerification: Hashable, Sendable {
   package let at: Timestamp
   /// The worst of its assets.
   package let standing: VerifiedAsset.Standing
@@ -76,11 +76,11 @@ extension LedgerReading {
   }
 
   /// The last look back at a handoff; nil where there was none.
-  package func lastVerification(of id: Handoff.ID) async throws -> Verification? {
+  package func lastVerification(of id: Handoff.ID) async throws -> PastVerification? {
     try await readings.queue.read { connection in
       try connection.first(VerificationQueries.last, [.integer(id.row)]) { row in
         let kind = try row.text(1).dropFirst(VerificationQueries.prefix.count)
-        return Verification(
+        return PastVerification(
           at: Timestamp(milliseconds: try row.integer(0)),
           standing: VerifiedAsset.Standing(rawValue: String(kind)) ?? .unknown,
           detail: try row.optionalText(2)
