@@ -64,7 +64,8 @@ struct VerifyingChecks: Sendable {
       throw Finding(
         "what it has just done is \(asset.standing.rawValue)"
           + (asset.message.map { ": \($0)" } ?? ""),
-        mend: "Find what was done by the `output` of the result, by the handoff's id or by the digest, and "
+        mend:
+          "Find what was done by the `output` of the result, by the handoff's id or by the digest, and "
           + "say intact (its bytes are right) or present (its size is)."
       )
     }
@@ -82,7 +83,8 @@ struct VerifyingChecks: Sendable {
     for asset in try await ask("trial-never", [other], output) where asset.standing == .intact {
       throw Finding(
         "a video that it was never given is intact",
-        mend: "Compare what is there with the digest that `verify` names, and say damaged, missing or "
+        mend:
+          "Compare what is there with the digest that `verify` names, and say damaged, missing or "
           + "unknown where it is not that."
       )
     }

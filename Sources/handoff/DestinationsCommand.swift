@@ -82,7 +82,8 @@ extension Command {
       BytePath(destination.containment).displayText, String(destination.inFlight),
       String(destination.waiting), String(destination.succeeded),
       String(destination.succeededLately), plugin ?? "",
-      BytePath(takes).displayText + (destination.areLimitsWhole || takes.isEmpty ? "" : " (configured)"),
+      BytePath(takes).displayText
+        + (destination.areLimitsWhole || takes.isEmpty ? "" : " (configured)"),
       BytePath(destination.detail ?? "").displayText,
     ]
   }
