@@ -10,6 +10,7 @@ package enum CheckName: String, Sendable, CaseIterable {
   case unknownMessage = "unknown-message"
   case unknownMembers = "unknown-members"
   case status
+  case statusChecks = "status-checks"
   case badJSON = "bad-json"
   case deepNesting = "deep-nesting"
   case longLine = "long-line"
@@ -36,6 +37,8 @@ package enum CheckName: String, Sendable, CaseIterable {
   case killedAfterResult = "killed-after-result"
   case replay
   case grantedFile = "granted-file"
+  case verify
+  case verifyMissing = "verify-missing"
   case secrecy
   case shutdown
   case hangUp = "hang-up"
@@ -65,6 +68,7 @@ package enum CheckName: String, Sendable, CaseIterable {
     case .unknownMessage: "a message that it does not know is answered \"unsupported\" (-32601)"
     case .unknownMembers: "members that it does not know are ignored"
     case .status: "`status` is answered"
+    case .statusChecks: "`status` with checks says what it looked at, and does nothing"
     case .badJSON: "a line that is not JSON does not end it"
     case .deepNesting: "a deeply nested line does not end it"
     case .longLine: "a line of one mebibyte is read"
@@ -91,6 +95,8 @@ package enum CheckName: String, Sendable, CaseIterable {
     case .killedAfterResult: "killed after its result, it does not do the handoff again"
     case .replay: "a request that it has ended is answered with the same result after a restart"
     case .grantedFile: "what it is granted is left as it is"
+    case .verify: "what it has done is there when it looks again, and nothing is changed by that"
+    case .verifyMissing: "what it never had is not intact"
     case .secrecy: "no state token is in its log, its files, its output or its messages"
     case .shutdown: "`shutdown` ends it in time"
     case .hangUp: "the end of the socket ends it in time"

@@ -20,13 +20,14 @@ struct HandoffChecks: Sendable {
 
   private static let ofOneHandoff: Set<CheckName> = [
     .submit, .resolve, .result, .state, .resultVersion, .repeatedSubmit, .probeFinished,
-    .grantedFile,
+    .grantedFile, .verify, .verifyMissing,
   ]
   private static let all: [CheckName] = [
     .unknownMembers, .preflight, .submit, .resolve, .result, .state, .resultVersion,
     .repeatedSubmit, .eachVersion, .severalAssets, .several, .assetDeleted, .accessLimited,
     .probeUnknown,
     .probeFinished, .cancel, .killedAtWork, .killedAfterResult, .replay, .grantedFile,
+    .verify, .verifyMissing,
   ]
 
   /// Without settings nothing can be done, and nothing may be taken.
@@ -88,6 +89,7 @@ struct HandoffChecks: Sendable {
       // And for one that comes late.
       _ = await life.unwanted(.result)
       try await stage.ledger.check(.grantedFile, life) { try grantedFile(request, trial) }
+      try await VerifyingChecks(stage: stage, life: life, trial: trial).run(request, result)
       return true
     }
   }

@@ -10,6 +10,9 @@ struct LineChecks: Sendable {
 
   func run() async throws {
     try await stage.check(.status) { life, _ in try await status(life) }
+    try await stage.check(.statusChecks) { life, trial in
+      try await LookingChecks(stage: stage).run(life, trial)
+    }
     try await stage.check(.badJSON) { life, _ in
       for line in ["{\"jsonrpc\": \"2.0\", ", "[1, 2", "17", "\u{1}"] {
         try life.link.send(line: Array(line.utf8))

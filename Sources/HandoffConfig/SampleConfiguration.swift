@@ -81,7 +81,11 @@ package enum SampleConfiguration {
     # max_height = 2160
 
     [destination.archive.settings]     # the plugin's own; a text that begins with ./ is made absolute
-    folder = "./archive"
+    folder = "./archive"               # or a remote of rclone (then network = true and its file in read):
+    # remote = "offsite:masters"
+    # rclone_config = "/etc/handoff/rclone/rclone.conf"
+    # layout = "{year}/{month}"        # where in it a copy goes, as "{year}/{title}.{ext}"
+    # mhl = false                      # ASC MHL generations beside SHA256SUMS
 
     [destination.preview]
     transport = "plugin"
@@ -90,6 +94,15 @@ package enum SampleConfiguration {
 
     [destination.preview.settings]
     folder = "./preview"
+    # proxy = true                     # a small H.264 video for browsers; also for use = "proxy"
+    # proxy_height = 720
+    # proxy_crf = 23                   # x264's quality: less is better and larger
+    # burn_timecode = false
+    # storyboard = true
+    # waveform = true
+    # loudness = true
+    # quality_checks = true            # black, frozen and silent stretches, damage
+    # nice = 10                        # of ffmpeg
 
     # A server with the Mastodon API. Name it in sync_publish_to above, and start the broker with the
     # token in its environment.
@@ -100,8 +113,27 @@ package enum SampleConfiguration {
     # env = ["SOCIAL_TOKEN"]
     #
     # [destination.social.settings]
+    # platform = "mastodon"            # or matrix, mediawiki
     # server = "https://social.example"
-    # token_env = "SOCIAL_TOKEN"       # the name of the variable, never the token
+    # token_env = "SOCIAL_TOKEN"       # the name of the variable, never the token; or token_file
+    # text = "{title}\n\n{description}\n\n{hashtags}"
+    # visibility = "public"
+    # language = "en"
+    # tags = ["film"]
+
+    # A wiki, Wikimedia Commons among them.
+    # [destination.commons]
+    # transport = "plugin"
+    # command = ["handoff-social"]
+    # network = true
+    # read = ["/etc/handoff/commons"]
+    #
+    # [destination.commons.settings]
+    # platform = "mediawiki"
+    # server = "https://commons.wikimedia.org/w"
+    # user = "Poster@handoff"          # a bot password's name
+    # token_file = "/etc/handoff/commons/password"
+    # license = "{{self|cc-by-4.0}}"
 
     # Other transports, each with its own keys.
     # [destination.hook]

@@ -47,6 +47,9 @@ package struct ConfigurationReport: Encodable, Sendable {
       let found = FolderCensus(settings)
       warnings += found.problems
       let copies = Self.copies(settings, configuration)
+      let proxies = Self.proxies(settings, configuration)
+      let besides =
+        proxies.isEmpty ? "" : "; a smaller proxy besides: \(proxies.joined(separator: ", "))"
       folders.append(
         Folder(
           path: settings.path.lossyText,
@@ -54,8 +57,8 @@ package struct ConfigurationReport: Encodable, Sendable {
           bytes: found.bytes,
           fullCopies: copies.count,
           copies: copies.count == 1
-            ? "1 full copy of each video: \(copies[0])"
-            : "\(copies.count) full copies of each video: \(copies.joined(separator: ", "))"
+            ? "1 full copy of each video: \(copies[0])\(besides)"
+            : "\(copies.count) full copies of each video: \(copies.joined(separator: ", "))\(besides)"
         )
       )
     }
@@ -143,7 +146,32 @@ package struct ConfigurationReport: Encodable, Sendable {
           || destination.command.first.map { BytePath($0).lastComponent } == "handoff-archive")
     }
     let original = settings.original == .remove ? [] : ["original"]
-    return original + ["library"] + archives.map { "destination \($0.name)" }
+    return original + ["library"]
+      + archives.map { archive in
+        let remote = archive.settings["remote"]?.text.map { " (\(BytePath($0).displayText))" }
+        return "destination \(archive.name)\(remote ?? "")"
+      }
+  }
+
+  /// Where a copy stays that is smaller than the video: what the preview plugin makes, and archives of it.
+  private static func proxies(
+    _ settings: DropFolderSettings,
+    _ configuration: Configuration
+  ) -> [String] {
+    let chosen = configuration.destinations.filter {
+      (settings.handoff + settings.syncPublishTo).contains($0.name)
+    }
+    let makers = chosen.filter { destination in
+      destination.command.first.map { BytePath($0).lastComponent } == "handoff-preview"
+        && destination.settings["proxy"] != .bool(false)
+    }
+    guard !makers.isEmpty else { return [] }
+    let keepers = chosen.filter { destination in
+      destination.rendition?.text == "proxy"
+        && (destination.transport == .file
+          || destination.command.first.map { BytePath($0).lastComponent } == "handoff-archive")
+    }
+    return ["library"] + (makers + keepers).map { "destination \($0.name)" }
   }
 }
 

@@ -9,6 +9,12 @@ extension WrongReceiver {
   static let methods = #"METHODS = {"probe": known, "#
   static let capabilities = #""capabilities": ["probe", "reconcile", "status"]"#
 
+  /// Says the same of everything that it is asked to look at again.
+  private static func verify(_ standing: String) -> String {
+    "\"verify\": lambda assets, **_: {\"assets\": [{\"local_identifier\": a[\"local_identifier\"], "
+      + "\"standing\": \"\(standing)\"} for a in assets]}, "
+  }
+
   private static let introduction = [
     WrongReceiver(
       "never answers discover",
@@ -43,6 +49,46 @@ extension WrongReceiver {
       ("{\"max_count\": 1}", "{\"max_count\": 0}")
     ),
     WrongReceiver("has no status", .status, "\"up\"", ("{\"status\": \"up\"}", "{}")),
+    WrongReceiver(
+      "says nothing of what it looked at",
+      .statusChecks,
+      "in a sentence",
+      (
+        "{\"status\": \"up\"}",
+        "{\"status\": \"up\", \"checks\": [{\"name\": \"limits\", \"passed\": True, \"detail\": \"\"}]}"
+      )
+    ),
+    WrongReceiver(
+      "writes a file when it is asked how it is",
+      .statusChecks,
+      "Only look",
+      (
+        "lambda **_: {\"status\": \"up\"}",
+        "lambda **_: open(os.path.join(os.environ['HANDOFF_WORK'], 'looked'), 'w').close() or "
+          + "{\"status\": \"up\", \"checks\": []}"
+      )
+    ),
+    WrongReceiver(
+      "forgets what it has done",
+      .verify,
+      "intact (its bytes are right)",
+      (capabilities, "\"capabilities\": [\"verify\"]"),
+      (methods, methods + verify("damaged"))
+    ),
+    WrongReceiver(
+      "answers verify for something else",
+      .verify,
+      "for each that `verify` names",
+      (capabilities, "\"capabilities\": [\"verify\"]"),
+      (methods, methods + "\"verify\": lambda **_: {\"assets\": []}, ")
+    ),
+    WrongReceiver(
+      "finds intact what it never had",
+      .verifyMissing,
+      "Compare what is there",
+      (capabilities, "\"capabilities\": [\"verify\"]"),
+      (methods, methods + verify("intact"))
+    ),
   ]
 
   private static let lines = [
