@@ -15,25 +15,25 @@ actor ArchiveCopy {
   private let asset: GrantedAsset
   private let root: BytePath
   private let folder: BytePath
+  private let name: BytePath
   private let temporary: BytePath
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
-  /// Copies into a folder of the archive (`root`); the temporary name is the same after a crash, so
-  /// that nothing is left lying.
-  init(asset: GrantedAsset, root: BytePath, folder: BytePath, temporaryName: String) {
-    self.asset = asset
+  /// A copy below the archive's folder, `root`.
+  init(_ item: ArchiveItem, root: BytePath) {
+    asset = item.asset
     self.root = root
-    self.folder = folder
-    temporary = folder.appending(temporaryName)
+    folder = root.appending(item.place.folder)
+    name = item.place.name
+    temporary = folder.appending(item.temporaryName)
   }
 
   /// Keeps the asset; a copy that is there already is enough.
   ///
   /// - Parameter progress: told the part that is done, 0 to 1.
-  /// - Returns: the copy's path.
   /// - Throws: `ResultError`; `CancellationError`.
-  func keep(_ progress: @Sendable (Double) async -> Void) async throws -> BytePath {
+  func keep(_ progress: @Sendable (Double) async -> Void) async throws -> ArchiveReceipt {
     do {
       try makeFolders()
       let source = try openSource()
@@ -42,17 +42,27 @@ actor ArchiveCopy {
         switch try await place() {
         case .present(let path):
           try Manifest(folder: folder).add(path.lastComponent, asset.sha256)
-          return path
+          return receipt(path, method: "read back")
         case .free(let path):
-          try await write(source, progress)
+          let method = try await write(source, progress)
           guard try publish(path) else { continue }
           try Manifest(folder: folder).add(path.lastComponent, asset.sha256)
-          return path
+          return receipt(path, method: method)
         }
       }
     } catch let error as SystemError {
       throw ArchiveError.result(error)
     }
+  }
+
+  private func receipt(_ path: BytePath, method: String) -> ArchiveReceipt {
+    ArchiveReceipt(
+      path: path,
+      location: path.displayText,
+      sha256: asset.sha256,
+      size: asset.size,
+      checksum: .init(algorithm: "sha256", value: asset.sha256.hex, method: method)
+    )
   }
 
   private enum Place {
@@ -62,7 +72,7 @@ actor ArchiveCopy {
 
   /// The first name that is free or has these bytes already.
   private func place() async throws -> Place {
-    for name in ArchiveName.candidates(for: asset.path.lastComponent, asset.sha256) {
+    for name in ArchiveName.candidates(for: name, asset.sha256) {
       let path = folder.appending(name)
       guard let found = try FileStatus.of(path) else { return .free(path) }
       guard found.kind == .regular, found.size == asset.size else { continue }
@@ -107,10 +117,11 @@ actor ArchiveCopy {
   private func write(
     _ source: FileDescriptor,
     _ progress: @Sendable (Double) async -> Void
-  ) async throws {
+  ) async throws -> String {
     try removeTemporary()
     let target = try FileDescriptor.open(temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
-    if try !clone(source, target) {
+    let isShared = try clone(source, target)
+    if !isShared {
       let copied = try await digest(of: source, copyingTo: target) { await progress($0 * 0.6) }
       guard copied == asset.sha256 else {
         throw ArchiveError.damaged(asset, "its SHA-256 is \(copied)")
@@ -132,6 +143,7 @@ actor ArchiveCopy {
         localIdentifier: asset.localIdentifier
       )
     }
+    return isShared ? "shared" : "read back"
   }
 
   /// Shares the source's bytes where the file system can; the digest is then of what is shared.
