@@ -5,72 +5,56 @@ import Paths
 /// Keeps a verified copy of every asset in a folder tree of its own.
 @main
 struct ArchiveDestination: Destination {
-  /// The destination's settings.
-  struct Settings: Decodable, Sendable {
-    /// The archive's folder; absolute.
-    var folder: String
-    /// Where in it a copy goes; see ``FolderLayout``.
-    var layout: String?
-  }
-
   static let descriptor = DestinationDescriptor(
     name: "archive",
     version: "1.0",
     isIdempotent: true,
+    canVerify: true,
     concurrency: 2,
-    settingsSchema: schema
+    settingsSchema: ArchiveSettings.schema
   )
 
-  private static var schema: JSONValue {
-    .object([
-      "type": .string("object"),
-      "properties": .object([
-        "folder": .object(["type": .string("string"), "format": .string("folder")]),
-        "layout": .object(["type": .string("string")]),
-      ]),
-      "required": .array([.string("folder")]),
-    ])
-  }
+  private let layout: Layout
+  private let store: any ArchiveStore
 
-  private let folder: BytePath
-  private let layout: FolderLayout
-
-  init(settings: Settings, context: DestinationContext) throws {
-    folder = BytePath(settings.folder)
-    guard folder.isAbsolute else {
-      throw ResultError.notConfigured("settings.folder is not an absolute path")
+  init(settings: ArchiveSettings, context: DestinationContext) throws {
+    if settings.mhlRoot != nil, settings.mhl != true {
+      throw ResultError.notConfigured("settings.mhl_root stands without mhl = true")
     }
-    layout = try FolderLayout(settings.layout ?? FolderLayout.standard)
+    layout = try Layout(settings.layout ?? Layout.standard, mhlRoot: settings.mhlRoot)
+    switch try settings.store() {
+    case .folder(let folder): store = LocalStore(folder: folder, keepsMHL: settings.mhl ?? false)
+    case .remote: throw ResultError.notConfigured("settings.remote is not there yet")
+    }
   }
 
   func receive(_ handoff: ReceivedHandoff, context: ReceiveContext) async throws -> Receipt {
-    let place = folder.appending(layout.path(for: handoff, at: context.receivedAt))
-    var files: [JSONValue] = []
+    var copies: [ArchiveReceipt] = []
+    let count = Double(handoff.localIdentifiers.count)
     for (index, identifier) in handoff.localIdentifiers.enumerated() {
       let asset = try await context.resolve(identifier)
-      let copy = ArchiveCopy(
+      let item = ArchiveItem(
         asset: asset,
-        root: folder,
-        folder: place,
+        place: layout.place(for: LayoutValues(handoff, asset, context)),
         temporaryName: ".handoff-\(handoff.id)-\(index).part"
       )
-      let path = try await copy.keep { done in
-        await context.progress((Double(index) + done) / Double(handoff.localIdentifiers.count))
-      }
-      files.append(.object(Self.output(path, asset)))
+      copies.append(
+        try await store.keep(item) { await context.progress((Double(index) + $0) / count) }
+      )
     }
-    guard case .object(var output) = files.first else { return Receipt() }
-    if files.count > 1 { output["files"] = .array(files) }
-    return Receipt(output)
+    return ArchiveReceipt.output(try await store.finish(handoff.id, copies))
   }
 
-  private static func output(_ path: BytePath, _ asset: GrantedAsset) -> [String: JSONValue] {
-    var output: [String: JSONValue] = [
-      "path": .string(path.lossyText),
-      "sha256": .string(asset.sha256.hex),
-      "size": .integer(asset.size),
-    ]
-    if let bytes = path.base64UnlessText { output["path_bytes"] = .string(bytes) }
-    return output
+  func checks() async -> [DestinationCheck] {
+    await store.checks()
+  }
+
+  func verify(_ delivered: VerifyParameters) async throws -> [VerifiedAsset] {
+    var found: [VerifiedAsset] = []
+    for asset in delivered.assets {
+      let path = ArchiveReceipt.formerPath(of: asset, in: delivered.output)
+      found.append(try await store.verify(asset, at: path))
+    }
+    return found
   }
 }

@@ -11,9 +11,13 @@ enum ArchiveName {
     let marked = [String(digest.hex.prefix(8)), digest.hex].map { mark in
       adding("-" + mark, to: name)
     }
-    let isReserved =
-      name.isEmpty || name == Manifest.name || name.bytes.starts(with: ".handoff-".utf8)
-    return isReserved ? marked : [name] + marked
+    return isReserved(name) ? marked : [name] + marked
+  }
+
+  /// The archive's own names.
+  static func isReserved(_ name: BytePath) -> Bool {
+    let own: [BytePath] = ["", Manifest.name, "ascmhl"]
+    return own.contains(name) || name.bytes.starts(with: ".handoff-".utf8)
   }
 
   /// A name with a mark before its extension, cut so that it fits a directory entry.
@@ -27,7 +31,7 @@ enum ArchiveName {
   }
 
   /// As many bytes as there is room for, without half a UTF-8 character at the end.
-  private static func characters(of bytes: [UInt8], atMost room: Int) -> [UInt8] {
+  static func characters(of bytes: [UInt8], atMost room: Int) -> [UInt8] {
     guard bytes.count > room else { return bytes }
     var end = room
     while end > 0, bytes[end] & 0xC0 == 0x80 { end -= 1 }

@@ -1,0 +1,40 @@
+import HandoffPluginKit
+import HandoffProtocol
+import Paths
+
+/// Where copies are kept: a folder or a remote.
+protocol ArchiveStore: Sendable {
+  /// Keeps one asset durably at its place, or under a name beside it if that is taken by other content, with
+  /// its line in the manifest; a copy that is there already is enough.
+  ///
+  /// - Parameter progress: told the part that is done, 0 to 1.
+  func keep(
+    _ item: ArchiveItem,
+    _ progress: @escaping @Sendable (Double) async -> Void
+  ) async throws -> ArchiveReceipt
+
+  /// Does what is done once for a handoff, after all of its copies.
+  func finish(_ handoffID: String, _ copies: [ArchiveReceipt]) async throws -> [ArchiveReceipt]
+
+  /// What `handoff doctor` is told; changes nothing.
+  func checks() async -> [DestinationCheck]
+
+  /// Looks at one copy again.
+  ///
+  /// - Parameter path: as in the receipt; nil if that tells of none.
+  func verify(_ asset: DeliveredAsset, at path: BytePath?) async throws -> VerifiedAsset
+}
+
+extension ArchiveStore {
+  func finish(_ handoffID: String, _ copies: [ArchiveReceipt]) async throws -> [ArchiveReceipt] {
+    copies
+  }
+}
+
+/// One asset of a handoff, and where it shall go.
+struct ArchiveItem: Sendable {
+  var asset: GrantedAsset
+  var place: Layout.Place
+  /// Begins with `.handoff-`; the same after a crash, so that nothing is left lying.
+  var temporaryName: String
+}
