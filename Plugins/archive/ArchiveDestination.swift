@@ -21,7 +21,8 @@ struct ArchiveDestination: Destination {
     layout = try Layout(settings.layout ?? Layout.standard, mhlRoot: settings.mhlRoot)
     switch try settings.store() {
     case .folder(let folder): store = LocalStore(folder: folder)
-    case .remote: throw ResultError.notConfigured("settings.remote is not there yet")
+    case .remote(let remote):
+      store = RemoteStore(remote: try Remote(remote, settings, context), work: context.work)
     }
   }
 
