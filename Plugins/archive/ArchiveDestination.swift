@@ -51,7 +51,8 @@ struct ArchiveDestination: Destination {
     var found: [VerifiedAsset] = []
     for asset in delivered.assets {
       let path = ArchiveReceipt.formerPath(of: asset, in: delivered.output)
-      found.append(try await store.verify(asset, at: path))
+      let checksum = ArchiveReceipt.formerChecksum(of: asset, in: delivered.output)
+      found.append(try await store.verify(asset, at: path, checksum))
     }
     return found
   }

@@ -62,9 +62,10 @@ final class RcloneLog: Sendable {
     do {
       let entry = try WireCoder.decode(JSONValue.self, from: line)
       if let bytes = entry["stats"]?["bytes"]?.integer { onBytes(bytes) }
-      if ["error", "critical", "fatal"].contains(entry["level"]?.text),
-        let text = entry["msg"]?.text
-      {
+      let text = entry["msg"]?.text ?? ""
+      // The last word of newer releases is only a notice.
+      let isError = ["error", "critical", "fatal"].contains(entry["level"]?.text)
+      if isError || text.hasPrefix("Failed to ") {
         let object = entry["object"]?.text ?? ""
         note(object.isEmpty ? text : "\(object): \(text)")
       }

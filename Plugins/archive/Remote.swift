@@ -50,7 +50,7 @@ final class Remote: Sendable {
       ["backend", "features", BytePath(address.description)],
       "asking \(address)"
     )
-    let features = RemoteFeatures(document)
+    let features = RemoteFeatures(document, kind: rclone.config.type ?? "")
     known.withLock { $0 = features }
     return features
   }
@@ -81,7 +81,7 @@ final class Remote: Sendable {
       return []
     }
     guard ended.isSuccess else {
-      throw RemoteFailure.error(ended, "listing \(address.place(folder))")
+      throw try await failure(ended, "listing \(address.place(folder))")
     }
     guard case .array(let entries) = try decoded(ended.output) else { return [] }
     return entries.compactMap { entry in
@@ -178,14 +178,25 @@ final class Remote: Sendable {
     return ended.output
   }
 
-  /// Runs a command that answers with a document.
+  /// Runs a command about something that is there, which answers with a document.
   func json(_ words: [BytePath], _ doing: String) async throws -> JSONValue {
     let ended = try await rclone.run(words)
     guard ended.isSuccess else {
-      if isMissing(ended), doing.hasSuffix("\(address)") { throw missingRoot }
-      throw RemoteFailure.error(ended, doing)
+      throw try await failure(ended, doing)
     }
     return try decoded(ended.output)
+  }
+
+  /// The failure of a command that newer releases take for one about a file when an S3 service refuses the
+  /// account: looking at the bucket alone tells the reason.
+  private func failure(_ ended: Rclone.Ended, _ doing: String) async throws -> ResultError {
+    let words = ["can't limit to single files", "is a file not a directory"]
+    if ended.errors.contains(where: { error in words.contains { error.contains($0) } }) {
+      let bucket = "\(address.name):\(address.path.prefix { $0 != "/" })"
+      let again = try await rclone.run(["lsjson", "--stat", BytePath(bucket)])
+      if !again.isSuccess { return RemoteFailure.error(again, doing) }
+    }
+    return RemoteFailure.error(ended, doing)
   }
 
   private var missingRoot: ResultError {

@@ -61,14 +61,14 @@ enum RemoteFailure {
         "signaturedoesnotmatch", "invalidaccesskeyid", "accessdenied", "access denied", "forbidden",
         "403", "401", "unauthorized", "unable to authenticate", "invalid_grant", "token expired",
         "expiredtoken", "invalidtoken", "authentication", "failed to read private key",
-        "failed to parse private key", "couldn't connect ssh: ssh: handshake failed",
+        "failed to parse private key",
       ],
       code: .auth,
       retry: .afterFix,
       remedy: "Mend the key, password or token in rclone_config, or what it may do on the service."
     ),
     Kind(
-      words: ["permission denied", "read-only file system"],
+      words: ["permission denied", "read-only file system", "is a file not a directory"],
       code: .destinationUnavailable,
       retry: .afterFix,
       remedy: "Let the account write there."

@@ -2,7 +2,7 @@ import HandoffProtocol
 
 /// What a remote can do, as `rclone backend features` tells it.
 struct RemoteFeatures: Hashable, Sendable {
-  /// The kind of service, as `s3` or `sftp`; that of what lies behind an alias.
+  /// The kind of service, as `s3` or `sftp`; empty where the configuration is encrypted.
   let kind: String
   /// The digests that it can tell without a download, in rclone's names.
   let hashes: [String]
@@ -15,8 +15,9 @@ struct RemoteFeatures: Hashable, Sendable {
   /// It tells its free space.
   let tellsSpace: Bool
 
-  init(_ document: JSONValue) {
-    kind = document["Name"]?.text ?? ""
+  /// - Parameter kind: of the configuration, because rclone's answer has only the remote's own name.
+  init(_ document: JSONValue, kind: String) {
+    self.kind = kind
     var names: [String] = []
     if case .array(let listed) = document["Hashes"] { names = listed.compactMap(\.text) }
     // Releases have named them `MD5` and `md5`.

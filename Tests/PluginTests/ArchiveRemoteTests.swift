@@ -182,7 +182,7 @@ struct ArchiveRemoteTests {
       #expect(try await standing() == .intact)
       let status: StatusAnswer = try await broker.ask(.status, StatusQuestion(checks: true))
       let checks = try #require(status.checks)
-      #expect(checks.allSatisfy(\.passed), "\(checks)")
+      #expect(checks.filter { !$0.passed } == [])
       #expect(checks.map(\.name) == ["program", "credentials", "reachable", "proof", "space"])
       try DurableFile.write(.pattern(8, count: 3000), to: copy)
       #expect(try await standing() == .damaged)
@@ -217,7 +217,7 @@ struct ArchiveRemoteTests {
     let scratch = try Scratch()
     let plugin = try archive(scratch)
     let files = try (1...2).map {
-      try Granted(.pattern(UInt8($0), count: 1000), named: "\($0).mp4", in: scratch)
+      try Granted(.pattern(UInt8($0), count: 1000), named: BytePath("\($0).mp4"), in: scratch)
     }
     _ = try await plugin.deliver(handoff("a", [files[0].identifier]), files[0].grants)
     let manifest = scratch.out.appending("a/SHA256SUMS")
