@@ -4,12 +4,15 @@ import Paths
 
 /// The page of one preview: it needs nothing but the two pictures beside it.
 struct PreviewPage {
-  let title: String
-  let asset: GrantedAsset
+  let known: PreviewFacts
+
+  init(facts: PreviewFacts) {
+    known = facts
+  }
 
   /// The document.
   var html: String {
-    let name = Self.escaped(title)
+    let name = Self.escaped(known.title)
     let rows = facts.map { "<dt>\($0)</dt><dd>\(Self.escaped($1))</dd>" }.joined(separator: "\n")
     return """
       <!doctype html>
@@ -46,16 +49,16 @@ struct PreviewPage {
 
   private var facts: [(String, String)] {
     var facts: [(String, String)] = []
-    if let duration = asset.duration { facts.append(("Duration", Self.time(duration))) }
-    if let width = asset.width, let height = asset.height {
-      facts.append(("Picture", "\(width) × \(height)"))
+    if let duration = known.duration { facts.append(("Duration", Self.time(duration))) }
+    if let video = known.video.first {
+      facts.append(("Picture", "\(video.displayWidth) × \(video.displayHeight)"))
+      facts.append(("Video codec", video.codec))
     }
-    if let codec = asset.videoCodec { facts.append(("Video codec", codec)) }
-    if let container = asset.container { facts.append(("Container", container)) }
-    facts.append(("Size", "\(asset.size) bytes"))
-    facts.append(("File", asset.path.lastComponent.displayText))
-    facts.append(("SHA-256", asset.sha256.hex))
-    facts.append(("Asset", asset.localIdentifier.text))
+    if let container = known.container { facts.append(("Container", container)) }
+    facts.append(("Size", "\(known.size) bytes"))
+    facts.append(("File", known.fileName))
+    facts.append(("SHA-256", known.sha256))
+    facts.append(("Asset", known.localIdentifier))
     return facts
   }
 
