@@ -6,7 +6,7 @@ import HandoffProtocol
 ///
 /// The key of a post is the request's transaction id and a member of the event. Servers know a transaction
 /// id for a while, for one access token's device; the event itself is found for ever, whatever the token.
-struct Matrix: Platform {
+struct MatrixPlatform: Platform {
   static let name = "matrix"
   static let settingsProperties: [String: JSONValue] = [
     "room": .object(["type": .string("string"), "pattern": .string("^[!#]")]),
@@ -18,6 +18,8 @@ struct Matrix: Platform {
   private let client: MatrixClient
   private let room: MatrixRoom
   private let type: String
+  /// Between two looks whether an upload has arrived.
+  private let interval: Duration
 
   init(_ settings: PlatformSettings) throws(ResultError) {
     let name = try settings.required("room")
@@ -30,6 +32,7 @@ struct Matrix: Platform {
     guard type == "m.video" || type == "m.file" else {
       throw .notConfigured("settings.msgtype is neither m.video nor m.file")
     }
+    interval = .seconds(settings.seconds("poll_interval_s") ?? 2)
     client = MatrixClient(settings)
     room = MatrixRoom(client: client, name: name)
   }
@@ -44,36 +47,32 @@ struct Matrix: Platform {
     return constraints
   }
 
+  /// An event has at most 64 KiB, its text in it twice, and a character has up to four bytes.
+  func furtherLimits() async throws -> FurtherLimits {
+    FurtherLimits(characters: 6000)
+  }
+
   func account() async throws -> String {
-    let user = try await client.user()
+    let user = try await client.account().user
     try await room.check(try await room.id(), for: user)
-    return "\(user) in \(room.name)"
+    return "\(user), who can publish in \(room.name)"
   }
 
   func prepare(_ upload: Upload) async throws -> JSONValue {
-    guard upload.post.scheduledAt == nil else {
-      throw ResultError.notConfigured(
-        "Matrix publishes at once",
-        remedy: "Let Handoff hold it until its moment (publish_at)."
-      )
-    }
-    let user = try await client.user()
+    let account = try await client.account()
     let id = try await room.id()
-    try await room.check(id, for: user)
-    if let limit = try await client.uploadLimit(), upload.asset.size > limit {
-      throw MatrixUpload.tooLarge(upload.asset.size, limit)
-    }
-    let media = try await MatrixUpload(client: client, upload: upload).run()
-    return MatrixPrepared(media, upload, room: id, roomName: room.name, user: user).recorded
+    try await room.check(id, for: account.user)
+    let media = try await MatrixUpload(client: client, upload: upload, interval: interval).run()
+    return MatrixPrepared(media, upload, account, room: id, roomName: room.name).recorded
   }
 
   /// Also looks at the room again, which may be hours later; another room or account than was prepared for
   /// takes the upload anew.
   func readiness(of prepared: JSONValue) async throws -> Readiness {
     guard let prepared = MatrixPrepared(prepared), prepared.roomName == room.name,
-      try await client.user() == prepared.user
+      try await client.account().user == prepared.account.user
     else { return .lost }
-    try await room.check(prepared.room, for: prepared.user)
+    try await room.check(prepared.room, for: prepared.account.user)
     switch try await MatrixUpload.standing(of: prepared.media, prepared.size, client) {
     case .whole: return .ready
     case .empty, .lost: return .lost
@@ -106,7 +105,7 @@ struct Matrix: Platform {
 
   static func receipt(_ event: String, _ prepared: MatrixPrepared) -> Receipt {
     let place = "\(PercentEncoding.encode(prepared.room))/\(PercentEncoding.encode(event))"
-    let via = PercentEncoding.encode(prepared.server)
+    let via = PercentEncoding.encode(prepared.account.server)
     return Receipt([
       "id": .string(event),
       "url": .string("https://matrix.to/#/\(place)?via=\(via)"),

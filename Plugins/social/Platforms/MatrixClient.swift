@@ -51,13 +51,13 @@ final class MatrixClient: Sendable {
     return json
   }
 
-  /// The user that the token is for.
-  func user() async throws -> String {
+  /// Whose token it is.
+  func account() async throws -> MatrixAccount {
     let answer = try await get("client/v3/account/whoami", "asking whose token it is")
     guard let user = answer["user_id"]?.text, user.hasPrefix("@"), user.contains(":") else {
       throw ResultError.notConfigured("the server does not say whose token it is")
     }
-    return user
+    return MatrixAccount(user: user, device: answer["device_id"]?.text ?? "")
   }
 
   /// The most bytes that the server takes; nil where it does not say.
@@ -108,4 +108,14 @@ final class MatrixClient: Sendable {
     guard reply.status == 200, case .array? = reply.json?["versions"] else { return false }
     return true
   }
+}
+
+/// Whose token it is, and which of the account's devices has it: servers keep transaction ids for each device.
+struct MatrixAccount: Hashable, Sendable {
+  /// `@name:server`.
+  let user: String
+  /// Empty where there is none.
+  let device: String
+
+  var server: String { String(user.drop { $0 != ":" }.dropFirst()) }
 }

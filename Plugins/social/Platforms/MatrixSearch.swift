@@ -10,6 +10,8 @@ struct MatrixSearch: Sendable {
 
   /// By how much the two clocks may differ.
   private static let skew = Duration.seconds(86_400)
+  /// For how long a request may be under way when its sender has gone.
+  private static let journey = Duration.seconds(15)
   private static let page = "100"
   /// Of the account's own messages: 50,000.
   private static let pages = 500
@@ -25,7 +27,7 @@ struct MatrixSearch: Sendable {
       }
       for event in events {
         if let id = event["event_id"]?.text, shows(event) {
-          return .published(Matrix.receipt(id, prepared))
+          return .published(MatrixPlatform.receipt(id, prepared))
         }
         isDoubtful = isDoubtful || mayHaveShown(event)
       }
@@ -34,12 +36,22 @@ struct MatrixSearch: Sendable {
       guard let next = answer["end"]?.text, !isBefore else {
         return isDoubtful
           ? .unknown("a message of this account was removed from the room, perhaps this one")
-          : .absent
+          : try await unlessUnderWay()
       }
       guard next != position else { break }
       position = next
     }
     return .unknown("the room has more messages of this account than are looked through")
+  }
+
+  /// Nothing is there yet: a request of a moment ago may still be worked on, in the server or on the way.
+  ///
+  /// Another request with its transaction id then gets its event; but not with another device's token.
+  private func unlessUnderWay() async throws -> Finding {
+    guard SystemMoment.now().since(since) < Self.journey,
+      try await client.account() != prepared.account
+    else { return .absent }
+    return .unknown("the token was replaced while it was sent")
   }
 
   private func shows(_ event: JSONValue) -> Bool {
@@ -54,12 +66,13 @@ struct MatrixSearch: Sendable {
       event["unsigned"]?["transaction_id"] == nil,
       let sent = event["origin_server_ts"]?.integer
     else { return false }
-    return Timestamp(milliseconds: sent) >= since
+    return Timestamp(milliseconds: sent) >= since.advanced(by: .seconds(-600))
   }
 
   private func messages(from position: String?) async throws -> JSONValue {
     let filter = JSONValue.object([
-      "types": .array([.string("m.room.message")]), "senders": .array([.string(prepared.user)]),
+      "types": .array([.string("m.room.message")]),
+      "senders": .array([.string(prepared.account.user)]),
     ])
     let text = String(decoding: try WireCoder.encode(filter), as: UTF8.self)
     var query = [(name: "dir", value: "b"), ("limit", Self.page), ("filter", text)]

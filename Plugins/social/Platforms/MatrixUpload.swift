@@ -2,42 +2,6 @@ import HTTPClient
 import HandoffPluginKit
 import HandoffProtocol
 
-/// The bytes at a Matrix server: an id that was asked for first, and what was put under it.
-struct MatrixMedia: Sendable {
-  let server: String
-  let id: String
-  /// Until then the server keeps an id without bytes.
-  let unusedUntil: Timestamp
-
-  var uri: String { "mxc://\(server)/\(id)" }
-
-  /// What was recorded; nil for anything else.
-  init?(_ recorded: JSONValue?) {
-    guard let uri = recorded?["mxc"]?.text else { return nil }
-    let until = recorded?["unused_until"]?.text.flatMap { Timestamp(rfc3339: $0) }
-    self.init(uri: uri, unusedUntil: until ?? Timestamp(milliseconds: 0))
-  }
-
-  /// What the server has given; nil for what could not stand in a path.
-  init?(uri: String, unusedUntil: Timestamp) {
-    let parts = uri.split(separator: "/", omittingEmptySubsequences: false)
-    guard parts.count == 4, parts[0] == "mxc:", parts[1].isEmpty, !parts[2].isEmpty,
-      !parts[3].isEmpty, uri.utf8.count <= 512,
-      uri.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
-    else { return nil }
-    server = String(parts[2])
-    id = String(parts[3])
-    self.unusedUntil = unusedUntil
-  }
-
-  var recorded: JSONValue {
-    .object(["mxc": .string(uri), "unused_until": .string(unusedUntil.rfc3339)])
-  }
-
-  /// The two parts of it in a path.
-  var path: String { "\(PercentEncoding.encode(server))/\(PercentEncoding.encode(id))" }
-}
-
 /// Brings one asset to a Matrix server.
 ///
 /// An id is asked for and recorded before a byte is sent, so that a process that dies can look whether its
@@ -45,6 +9,8 @@ struct MatrixMedia: Sendable {
 struct MatrixUpload: Sendable {
   let client: MatrixClient
   let upload: Upload
+  /// Between two looks whether it has arrived.
+  let interval: Duration
 
   /// What the server has under an id.
   enum Standing: Sendable {
@@ -57,8 +23,8 @@ struct MatrixUpload: Sendable {
 
   /// An id that is forgotten sooner than this is not begun with.
   private static let shortest = Duration.seconds(3600)
-  /// How long a server that holds an id back is waited for.
-  private static let looks = 20
+  /// How often it is looked whether an upload that is held back arrives.
+  private static let looks = 10
 
   func run() async throws -> MatrixMedia {
     if let media = MatrixMedia(upload.recorded), try await isThere(media) { return media }
@@ -133,7 +99,7 @@ struct MatrixUpload: Sendable {
       switch try await Self.standing(of: media, upload.asset.size, client) {
       case .whole: return true
       case .lost: return false
-      case .empty: try await Task.sleep(for: .seconds(1))
+      case .empty: try await Task.sleep(for: interval)
       }
     }
     return false
@@ -153,7 +119,7 @@ struct MatrixUpload: Sendable {
     return ResultError(.network, "uploading: \(failure)\(told)", effect: .none, retry: .later)
   }
 
-  static func tooLarge(_ size: Int64, _ limit: Int64) -> ResultError {
+  private static func tooLarge(_ size: Int64, _ limit: Int64) -> ResultError {
     ResultError(
       .sizeOutOfRange,
       "the video has \(size) bytes, and the server takes \(limit)",
