@@ -3,13 +3,14 @@ import Synchronization
 
 /// Counts passes through named points and stops at one of them: the seam of the crash tests.
 ///
-/// `HANDOFF_FAULT` is `POINT:N:kill` (SIGKILL to the own process) or `POINT:N:errno=28`; the point
-/// `*` counts every point. A test walks N from 1 on until a run passes. Without the variable a pass
+/// `HANDOFF_FAULT` is `POINT:N:kill` (SIGKILL to the own process), `POINT:N:stop` (SIGSTOP, so that a test can
+/// end others at that moment) or `POINT:N:errno=28`; the point `*` counts every point. A test walks N from 1 on until a run passes. Without the variable a pass
 /// costs one comparison.
 package final class FaultPlan: Sendable {
   /// What happens when the count is reached.
   package enum Action: Hashable, Sendable {
     case kill
+    case stop
     case fail(CInt)
   }
 
@@ -47,6 +48,7 @@ package final class FaultPlan: Sendable {
     guard passes.add(1, ordering: .relaxed).newValue == ordinal else { return }
     switch action {
     case .kill: _ = Glibc.kill(getpid(), SIGKILL)
+    case .stop: _ = Glibc.kill(getpid(), SIGSTOP)
     case .fail(let errno): throw SystemError(errno, name)
     }
   }
@@ -56,6 +58,8 @@ extension FaultPlan.Action {
   fileprivate init?(_ text: String) {
     if text == "kill" {
       self = .kill
+    } else if text == "stop" {
+      self = .stop
     } else if text.hasPrefix("errno="), let number = CInt(text.dropFirst(6)) {
       self = .fail(number)
     } else {

@@ -1,0 +1,209 @@
+import Glibc
+import HTTPClient
+import HandoffProtocol
+import HandoffTestSupport
+import LinuxSystem
+import Paths
+import Testing
+
+/// A real Matrix server, Synapse 1.163 with SQLite, on a free port of 127.0.0.1 and in a folder of its own.
+final class Synapse: Sendable {
+  /// What its users' ids end with.
+  static let name = "handoff.test"
+  /// What it takes of one upload.
+  static let uploadLimit = 2 << 20
+
+  let root: BytePath
+  let port: UInt16
+  private let commands: BytePath
+  private let slot = Slot()
+
+  /// The one that the running suite's tests share.
+  @TaskLocal static var running: Synapse?
+
+  static var shared: Synapse {
+    get throws { try #require(running, "the suite has no Synapse") }
+  }
+
+  /// Starts one, and ends it after the body.
+  static func run(_ body: @Sendable (Synapse) async throws -> Void) async throws {
+    let package = BytePath(#filePath).parent.parent.parent.parent
+    let line = "cd '\(package)' && .ci/python matrix > /dev/null"
+    try #require(await shell(line) == 0, "Synapse cannot be installed")
+    try await withTemporaryDirectory { root in
+      let synapse = Synapse(
+        root: root,
+        port: try Loopback.freePort(),
+        commands: package.appending(".build/tools/matrix/bin")
+      )
+      try synapse.configure()
+      var failure: (any Error)?
+      do {
+        try await synapse.start()
+        try await synapse.makeAdministrator()
+        try await body(synapse)
+      } catch {
+        failure = error
+      }
+      await synapse.kill()
+      if let failure { throw failure }
+    }
+  }
+
+  private init(root: BytePath, port: UInt16, commands: BytePath) {
+    self.root = root
+    self.port = port
+    self.commands = commands
+  }
+
+  var url: String { "http://127.0.0.1:\(port)" }
+
+  /// Starts it and waits until it answers.
+  func start() async throws {
+    let log = try FileDescriptor.open(root.appending("log"), O_WRONLY | O_CREAT | O_APPEND)
+    var command = ProcessCommand(
+      commands.appending("python"),
+      arguments: ["-m", "synapse.app.homeserver", "-c", root.appending("homeserver.yaml")],
+      environment: ["PATH=/usr/bin:/bin", "HOME=\(root)", "PYTHONPATH=\(root)"].map { BytePath($0) }
+    )
+    command.workingDirectory = root
+    command.descriptors = [1: log, 2: log]
+    slot.set(try await SpawnedProcess.spawn(command))
+    let http = HTTPClient(agent: "test")
+    let versions = HTTPRequest("GET", "\(url)/_matrix/client/versions")
+    let answers = try await poll(within: .seconds(60), every: .milliseconds(50)) {
+      do {
+        return try await http.exchange(versions).status == 200 ? true : nil
+      } catch is HTTPFailure {
+        return nil
+      }
+    }
+    let said = try String(
+      decoding: FileDescriptor.open(root.appending("log"), O_RDONLY).readAll(limit: 1 << 24)
+        .suffix(2000),
+      as: UTF8.self
+    )
+    try #require(answers == true, "Synapse does not start: \(said)")
+  }
+
+  /// `kill -9`.
+  func kill() async {
+    guard let process = slot.take() else { return }
+    Glibc.kill(process.id, SIGKILL)
+    _ = await process.exit()
+  }
+
+  /// What it tells users of its limits, besides the truth, and their quotas in bytes.
+  func tell(_ limits: [String: Int64] = [:], quotas: [String: Int64] = [:]) throws {
+    let document = JSONValue.object([
+      "told": .object(limits.mapValues { .integer($0) }),
+      "quotas": .object(quotas.mapValues { .integer($0) }),
+    ])
+    try DurableFile.write(try WireCoder.encode(document), to: root.appending("limits.json"))
+  }
+
+  // MARK: Setting it up
+
+  private func configure() throws {
+    try tell()
+    try DurableFile.write(Array(Self.module.utf8), to: root.appending("limits.py"))
+    let plenty = JSONValue.object(["per_second": .integer(10000), "burst_count": .integer(10000)])
+    let file = root.lossyText
+    let listener = JSONValue.object([
+      "port": .integer(Int64(port)), "type": .string("http"),
+      "bind_addresses": .array([.string("127.0.0.1")]),
+      "resources": .array([.object(["names": .array([.string("client")])])]),
+    ])
+    let configuration: [String: JSONValue] = [
+      "server_name": .string(Self.name), "report_stats": .bool(false),
+      "trusted_key_servers": .array([]), "federation_domain_whitelist": .array([]),
+      "listeners": .array([listener]), "registration_shared_secret": .string("for tests"),
+      "macaroon_secret_key": .string("for tests"), "form_secret": .string("for tests"),
+      "signing_key_path": .string("\(file)/signing.key"),
+      "media_store_path": .string("\(file)/media"),
+      "pid_file": .string("\(file)/pid"),
+      "database": .object([
+        "name": .string("sqlite3"), "args": .object(["database": .string("\(file)/db")]),
+      ]),
+      "max_upload_size": .integer(Int64(Self.uploadLimit)),
+      "max_pending_media_uploads": .integer(1000),
+      "rc_media_create": plenty, "rc_login": .object(["address": plenty, "account": plenty]),
+      "rc_joins": .object(["local": plenty]),
+      // For users to whom nothing else applies (MatrixUser): one message, and another after four seconds.
+      "rc_message": .object(["per_second": .number(0.25), "burst_count": .integer(1)]),
+      "modules": .array([
+        .object([
+          "module": .string("limits.Limits"),
+          "config": .object(["path": .string("\(file)/limits.json")]),
+        ])
+      ]),
+    ]
+    // JSON is YAML.
+    try DurableFile.write(
+      try WireCoder.encode(JSONValue.object(configuration)),
+      to: root.appending("homeserver.yaml")
+    )
+    let key = "ed25519 a_test \(String(repeating: "A", count: 42))E\n"
+    try DurableFile.write(Array(key.utf8), to: root.appending("signing.key"))
+  }
+
+  private func makeAdministrator() async throws {
+    var command = ProcessCommand(
+      commands.appending("python"),
+      arguments: [
+        "-m", "synapse._scripts.register_new_matrix_user", "-k", "for tests", "-u", "admin", "-p",
+        "password", "--admin", BytePath(url),
+      ],
+      environment: ["PATH=/usr/bin:/bin"]
+    )
+    let log = try FileDescriptor.open(root.appending("log"), O_WRONLY | O_CREAT | O_APPEND)
+    command.descriptors = [1: log, 2: log]
+    let ended = await (try SpawnedProcess.spawn(command)).exit()
+    #expect(ended == .exited(0), "no administrator")
+  }
+
+  private static let module = """
+    import json
+    from synapse.module_api import MediaUploadLimit
+
+    class Limits:
+        def __init__(self, config, api):
+            self.path = config["path"]
+            api.register_media_repository_callbacks(
+                get_media_config_for_user=self.told,
+                get_media_upload_limits_for_user=self.quotas,
+            )
+
+        def read(self, kind, user):
+            with open(self.path) as file:
+                return json.load(file)[kind].get(user)
+
+        async def told(self, user):
+            told = self.read("told", user)
+            return {"m.upload.size": told} if told else None
+
+        async def quotas(self, user):
+            quota = self.read("quotas", user)
+            return [MediaUploadLimit(max_bytes=quota, time_period_ms=3600000)] if quota else None
+
+    """
+}
+
+/// Gives a suite one Synapse for all its tests.
+struct SharedSynapse: SuiteTrait, TestScoping {
+  let isRecursive = false
+
+  func provideScope(
+    for test: Test,
+    testCase: Test.Case?,
+    performing function: @Sendable @concurrent () async throws -> Void
+  ) async throws {
+    try await Synapse.run { synapse in
+      try await Synapse.$running.withValue(synapse) { try await function() }
+    }
+  }
+}
+
+extension Trait where Self == SharedSynapse {
+  static var sharedSynapse: Self { SharedSynapse() }
+}
