@@ -14,6 +14,10 @@ protocol Platform: Sendable {
   static var name: String { get }
   /// The JSON Schemas of its own members of the settings, besides those that all platforms have.
   static var settingsProperties: [String: JSONValue] { get }
+  /// What ``Post/visibility`` may be; empty where everything that is published is equally visible.
+  static var visibilities: [String] { get }
+  /// How far ahead ``Post/scheduledAt`` has to be; nil where the service publishes at no set time.
+  static var scheduleLead: Duration? { get }
 
   /// - Throws: `not_configured` for settings that cannot work; nothing is asked of the service.
   init(_ settings: PlatformSettings) throws(ResultError)
@@ -22,8 +26,15 @@ protocol Platform: Sendable {
   /// one made; zero where it would publish again.
   var keyLifetime: Duration { get }
 
+  /// Whether it is looked for (``find(_:_:since:)``) before a publication whose answer was lost is repeated with
+  /// the same key: right where some servers of the kind do not know the key.
+  var looksBeforeRepeating: Bool { get }
+
   /// What the service takes, asked of it where it tells; missing members limit nothing.
   func limits() async throws -> Constraints
+
+  /// What it takes besides, which ``Constraints`` cannot say.
+  func furtherLimits() async throws -> FurtherLimits
 
   /// Whose credentials they are, for people; throws what is wrong with them.
   func account() async throws -> String
@@ -48,6 +59,15 @@ protocol Platform: Sendable {
 }
 
 extension Platform {
+  /// One kind of visibility.
+  static var visibilities: [String] { [] }
+  /// Nothing is scheduled.
+  static var scheduleLead: Duration? { nil }
+  /// The key is trusted.
+  var looksBeforeRepeating: Bool { false }
+  /// None.
+  func furtherLimits() async throws -> FurtherLimits { FurtherLimits() }
+
   /// The service publishes at once.
   func observe(_ post: Post, _ pending: JSONValue) async throws -> PublishAnswer {
     .unknown("nothing was pending")
@@ -55,6 +75,16 @@ extension Platform {
 
   /// What was uploaded is ready.
   func readiness(of prepared: JSONValue) async throws -> Readiness { .ready }
+}
+
+/// Limits of a service that ``Constraints`` has no words for; nil limits nothing.
+struct FurtherLimits: Hashable, Sendable {
+  /// Of ``Post/text``, as people count characters.
+  var characters: Int?
+  /// What a link counts, whatever its length.
+  var charactersPerLink: Int?
+  /// Width times height of the picture.
+  var pixels: Int?
 }
 
 /// An upload, and what an interrupted one has left.
@@ -88,7 +118,7 @@ struct Post: Sendable {
   ///
   /// It is no secret, and may be put where ``Platform/find(_:_:since:)`` finds it again.
   let key: String
-  /// One line; never empty.
+  /// One line; never empty: the export's name where nobody gave one.
   let title: String
   /// The text that goes with it; may be empty.
   let text: String
@@ -103,7 +133,7 @@ struct Post: Sendable {
   /// In the platform's own words.
   let visibility: String?
   /// When the service itself shall publish it, where the sender asked for that.
-  let scheduledAt: Timestamp?
+  var scheduledAt: Timestamp?
   /// The sender's own members.
   let metadata: JSONValue?
 }

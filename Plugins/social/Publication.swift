@@ -1,124 +1,278 @@
 import HTTPClient
 import HandoffPluginKit
 import HandoffProtocol
+import Paths
 
-/// Publishes one handoff, step by step; each step is recorded before the next one is taken.
+/// Publishes one handoff: prepare, ready, publish, observe; each step is recorded before the next one is taken.
 ///
-/// Nothing is published before `posting` is recorded, so up to there every failure leaves nothing
-/// behind. From there on ``Posting`` decides what can be known.
+/// Nothing can be seen before `publishing` is recorded, so up to there every failure has effect `none`. From
+/// there on ``Settlement`` decides what can be known.
 struct Publication: Sendable {
   let handoff: ReceivedHandoff
   let context: ReceiveContext
-  let client: MastodonClient
+  let platform: any Platform
   let settings: SocialSettings
+  let desk: LimitsDesk
 
-  /// How long a server keeps an upload that no status shows; Mastodon removes it after a day.
-  private static let uploadLifetime = Duration.seconds(12 * 3600)
+  /// How often something is published that certainly was not, before that is told as a failure.
+  private static let rounds = 3
+
+  /// What is published, before it is.
+  private struct Draft: Sendable {
+    let asset: GrantedAsset
+    let post: Post
+    let limits: ServiceLimits
+  }
 
   func run() async throws -> Receipt {
-    switch SocialStage(context.stage) {
-    case .posting(let media, let since):
-      return try await post(media, since: since, mayBePublished: true)
-    case .uploaded(let media, let at) where now.since(at) < Self.uploadLifetime:
-      return try await publish(media)
-    case .uploaded, nil:
-      return try await publish(try await harmless("uploading") { try await upload() })
+    switch try PublicationStage(context.stage, at: settings.place) {
+    case .publishing(let prepared, let since):
+      let doubt = "an earlier process ended while it published"
+      let settlement = try await remembered()
+      return try await conclude(prepared, settlement.settle(prepared, since: since, doubt: doubt))
+    case .pending(let prepared, let pending, let since):
+      let settlement = try await remembered()
+      return try await conclude(prepared, settlement.follow(prepared, pending, since: since))
+    case .uploaded(let prepared):
+      return try await publish(try await harmless("reading the request", draft), prepared)
+    case .uploading(let kept):
+      return try await begin(kept)
+    case nil:
+      return try await begin(nil)
     }
   }
 
-  private var now: Timestamp { SystemMoment.now() }
-
-  private func publish(_ uploaded: String) async throws -> Receipt {
-    let media = try await harmless("waiting for the upload") { try await ready(uploaded) }
-    let since = now
-    try await harmless("recording the step") {
-      try await context.record(SocialStage.posting(media: media, since: since))
+  private func begin(_ kept: JSONValue?) async throws -> Receipt {
+    let draft = try await harmless("reading the request") { () -> Draft in
+      let draft = try await self.draft()
+      try check(draft)
+      return draft
     }
-    return try await post(media, since: since, mayBePublished: false)
+    let prepared = try await harmless("uploading") { () -> JSONValue in
+      try await upload(draft, kept)
+    }
+    return try await publish(draft, prepared)
   }
 
-  /// An upload that a status can show: this one, or another where the server has lost it, for example
-  /// because it was restored from a backup.
-  private func ready(_ uploaded: String) async throws -> String {
+  /// What was certainly not published is published now.
+  private func conclude(_ prepared: JSONValue, _ receipt: Receipt?) async throws -> Receipt {
+    if let receipt { return receipt }
+    try await record(.uploaded(prepared))
+    return try await publish(try await harmless("reading the request", draft), prepared)
+  }
+
+  private func publish(_ draft: Draft, _ uploaded: JSONValue) async throws -> Receipt {
+    var prepared = uploaded
+    for _ in 0..<Self.rounds {
+      let (ready, post) = try await readyPost(draft, prepared)
+      prepared = ready
+      let since = SystemMoment.now()
+      try await record(.publishing(ready, since: since))
+      let settlement = settlement(post, mayRepeat: true)
+      if let receipt = try await settlement.settle(ready, since: since, doubt: nil) {
+        return receipt
+      }
+      try await record(.uploaded(ready))
+    }
+    throw ResultError(
+      .network,
+      "the service does not publish it, and does not say why",
+      effect: .none,
+      retry: .later
+    )
+  }
+
+  // MARK: Steps before anything can be seen
+
+  private func record(_ stage: PublicationStage) async throws {
+    try await harmless("recording the step “\(stage.name)”") { () -> Void in
+      try await context.record(stage, at: settings.place)
+    }
+  }
+
+  private func readyPost(
+    _ draft: Draft,
+    _ prepared: JSONValue
+  ) async throws -> (JSONValue, Post) {
+    try await harmless("waiting for the upload") { () -> (JSONValue, Post) in
+      let ready = try await ready(draft, prepared)
+      return (ready, try await settings.pace(context).timed(draft.post, platform))
+    }
+  }
+
+  private func draft() async throws -> Draft {
+    let asset = try await context.resolve(handoff.localIdentifiers[0])
+    let limits = try await desk.limits(of: platform)
+    if let trouble = limits.trouble {
+      await context.log(.warning, "the limits of \(settings.server) are not known: \(trouble)")
+    }
+    let writer = try PostWriter(
+      handoff,
+      settings.words,
+      type(of: platform),
+      file: asset.path.lastComponentStem,
+      limits: limits.further
+    )
+    for change in writer.changes { await context.log(.notice, "\(handoff.id): \(change)") }
+    return Draft(asset: asset, post: writer.post, limits: limits)
+  }
+
+  private func check(_ draft: Draft) throws(ResultError) {
+    if let violation = draft.limits.violation(by: draft.asset.constrained) { throw violation }
+    if let moment = draft.post.scheduledAt, moment <= context.receivedAt {
+      throw PostWords.Wrong("scheduled_at", "was over when it was asked for").refusal
+    }
+  }
+
+  private func upload(_ draft: Draft, _ kept: JSONValue?) async throws -> JSONValue {
+    let context = context
+    let place = settings.place
+    await context.progress(0, "uploading")
+    let upload = Upload(
+      asset: draft.asset,
+      post: draft.post,
+      recorded: kept,
+      keep: { try await context.record(.uploading(kept: $0), at: place) },
+      progress: { await context.progress($0 * 0.8, "uploading") }
+    )
+    let prepared = try await platform.prepare(upload)
+    try await context.record(.uploaded(prepared), at: place)
+    return prepared
+  }
+
+  /// What can be published: this upload, or another where the service has lost it.
+  private func ready(_ draft: Draft, _ uploaded: JSONValue) async throws -> JSONValue {
     if try await waitUntilReady(uploaded) { return uploaded }
-    let again = try await upload()
+    try check(draft)
+    let again = try await upload(draft, nil)
     guard try await waitUntilReady(again) else {
-      throw ResultError(.network, "the server loses the upload", effect: .none, retry: .later)
+      throw ResultError(.network, "the service loses the upload", effect: .none, retry: .later)
     }
     return again
   }
 
-  private func post(
-    _ media: String,
-    since: Timestamp,
-    mayBePublished: Bool
-  ) async throws -> Receipt {
-    let posting = Posting(
-      handoff: handoff,
-      context: context,
-      client: client,
-      settings: settings,
-      media: media,
-      since: since
-    )
-    return try await posting.run(mayBePublished: mayBePublished)
-  }
-
-  private func upload() async throws -> String {
-    let asset = try await context.resolve(handoff.localIdentifiers[0])
-    let context = context
-    await context.progress(0, "uploading")
-    let reply = try await client.upload(asset) { await context.progress($0 * 0.8, "uploading") }
-    guard reply.status == 200 || reply.status == 202 else {
-      throw Refusal.error(reply, "uploading", now: now)
-    }
-    guard let media = MastodonClient.id(reply.json?["id"]) else {
-      throw ResultError(.network, "uploading: no id in the answer", effect: .none, retry: .later)
-    }
-    try await context.record(SocialStage.uploaded(media: media, at: now))
-    return media
-  }
-
-  /// False when the server does not know the upload.
-  private func waitUntilReady(_ media: String) async throws -> Bool {
-    let limit = ContinuousClock.now + .seconds(settings.pollLimit ?? 600)
+  /// False when the service does not know the upload.
+  private func waitUntilReady(_ prepared: JSONValue) async throws -> Bool {
+    let pace = settings.pace(context)
+    let limit = ContinuousClock.now + .seconds(settings.pollLimit)
     while true {
-      let reply = try await client.media(media)
-      switch reply.status {
-      case 200: return true
-      case 206: await context.progress(0.8, "the server works on the video")
-      case 404: return false
-      case 429 where ContinuousClock.now < limit: break
-      default: throw Refusal.error(reply, "waiting for the upload", now: now)
+      switch try await platform.readiness(of: prepared) {
+      case .ready: return true
+      case .lost: return false
+      case .working(let doing, let retryAfter):
+        guard ContinuousClock.now < limit else {
+          throw ResultError(
+            .destinationUnavailable,
+            "the service still works on the upload: \(doing)",
+            effect: .none,
+            retry: .later
+          )
+        }
+        try await pace.rest(max(settings.pollInterval, Double(retryAfter ?? 0)), 0.8, doing)
       }
-      guard ContinuousClock.now < limit else {
-        throw ResultError(
-          .destinationUnavailable,
-          "the server still works on the upload",
-          effect: .none,
-          retry: .later
-        )
-      }
-      let pause = Double(Refusal.wait(reply, now: now) ?? 0)
-      try await Task.sleep(for: .seconds(max(pause, settings.pollInterval ?? 2)))
     }
   }
 
-  /// A step before anything is published: whatever goes wrong, nothing is left behind.
+  /// A step before anything can be seen: whatever goes wrong, nothing is left behind.
   private func harmless<Value: Sendable>(
     _ doing: String,
     _ step: @Sendable () async throws -> Value
   ) async throws -> Value {
     do {
       return try await step()
-    } catch let error as ResultError {
+    } catch var error as ResultError {
+      error.effect = .none
       throw error
     } catch let failure as HTTPFailure {
-      throw Refusal.error(failure, doing)
+      throw ResultError(.network, "\(doing): \(failure)", effect: .none, retry: .later)
     } catch is CancellationError {
       throw ResultError(.interrupted, "given up while \(doing)", effect: .none, retry: .later)
     } catch {
       throw ResultError(.receiverFailed, "\(doing): \(error)", effect: .none, retry: .later)
     }
   }
+
+  // MARK: Steps after it may have been published
+
+  /// Goes on after a crash, with the words as they are made again.
+  ///
+  /// Where they cannot be, because the asset is gone or the settings were changed, it is only looked for.
+  private func remembered() async throws -> Settlement {
+    do {
+      let post = try await draft().post
+      return settlement(try await settings.pace(context).timed(post, platform), mayRepeat: true)
+    } catch is CancellationError {
+      throw Settlement.cancelled
+    } catch {
+      await context.log(.warning, "\(handoff.id) is only looked for: \(error)")
+      return settlement(.unwritten(handoff), mayRepeat: false)
+    }
+  }
+
+  private func settlement(_ post: Post, mayRepeat: Bool) -> Settlement {
+    Settlement(
+      context: context,
+      platform: platform,
+      settings: settings,
+      post: post,
+      mayRepeat: mayRepeat
+    )
+  }
+}
+
+extension Post {
+  /// The words as far as they are known without the asset and the settings: for looking.
+  fileprivate static func unwritten(_ handoff: ReceivedHandoff) -> Post {
+    Post(
+      key: handoff.idempotencyKey,
+      title: handoff.title ?? handoff.id,
+      text: handoff.title ?? "",
+      description: "",
+      tags: [],
+      language: nil,
+      altText: nil,
+      visibility: nil,
+      scheduledAt: handoff.metadata?["scheduled_at"]?.text.flatMap { Timestamp(rfc3339: $0) },
+      metadata: handoff.metadata
+    )
+  }
+}
+
+extension GrantedAsset {
+  /// What limits look at.
+  fileprivate var constrained: ConstrainedAsset {
+    ConstrainedAsset(
+      localIdentifier: localIdentifier,
+      size: size,
+      duration: duration,
+      container: container,
+      videoCodec: videoCodec,
+      width: width,
+      height: height
+    )
+  }
+}
+
+extension BytePath {
+  /// The file's name without its ending, as text.
+  fileprivate var lastComponentStem: String {
+    let name = Array(bytes.split(separator: UInt8(ascii: "/")).last ?? [])
+    let stem = name.lastIndex(of: UInt8(ascii: ".")).map { $0 == 0 ? name : Array(name[..<$0]) }
+    return String(decoding: stem ?? name, as: UTF8.self)
+  }
+}
+
+extension ReceiveContext {
+  /// Records a step durably before the next one.
+  func record(_ stage: PublicationStage, at place: PublicationPlace) async throws {
+    try await record(stage.name, stage.data(at: place))
+  }
+}
+
+extension SocialSettings {
+  /// Where it is published.
+  var place: PublicationPlace { PublicationPlace(platform: platform, server: server) }
+
+  /// How it waits.
+  func pace(_ context: ReceiveContext) -> Pace { Pace(context: context, interval: pollInterval) }
 }

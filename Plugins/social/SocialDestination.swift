@@ -2,65 +2,73 @@ import HandoffPluginKit
 import HandoffProtocol
 import Paths
 
-/// Publishes each video as a status of a Mastodon account.
+/// Publishes each video with an account of a platform.
 @main
 struct SocialDestination: Destination {
   static let descriptor = DestinationDescriptor(
     name: "social",
-    version: "1.0",
+    version: "1.1",
     constraints: constraints,
-    concurrency: 2,
-    settingsSchema: schema
+    // What a service has taken and publishes later waits here, and may not keep others from their turn.
+    concurrency: 16,
+    settingsSchema: Platforms.settingsSchema
   )
-
-  private static var schema: JSONValue {
-    let text = JSONValue.object(["type": .string("string")])
-    let seconds = JSONValue.object(["type": .string("number"), "minimum": .integer(0)])
-    return .object([
-      "type": .string("object"),
-      "properties": .object([
-        "server": text, "token_env": text, "token_file": text, "visibility": text,
-        "language": text, "poll_interval_s": seconds, "poll_limit_s": seconds,
-      ]),
-      "required": .array([.string("server")]),
-    ])
-  }
 
   private static var constraints: Constraints {
     var constraints = Constraints()
-    // One video fills a status.
+    // One video fills a post.
     constraints.maxCount = 1
     return constraints
   }
 
   private let settings: SocialSettings
-  private let context: DestinationContext
+  private let platform: any Platform
+  private let desk = LimitsDesk()
 
-  init(settings: SocialSettings, context: DestinationContext) throws {
-    self.settings = settings
-    self.context = context
-    try settings.check()
-    // Missing credentials are told at once, not with the first video.
-    _ = try settings.token(context)
+  init(settings: JSONValue, context: DestinationContext) throws {
+    self.settings = try SocialSettings(settings)
+    platform = try self.settings.makePlatform(context)
   }
 
   func receive(_ handoff: ReceivedHandoff, context: ReceiveContext) async throws -> Receipt {
-    let client = MastodonClient(
-      server: settings.server,
-      // Read anew each time: it may have been replaced.
-      token: try settings.token(self.context)
-    )
     let publication = Publication(
       handoff: handoff,
       context: context,
-      client: client,
-      settings: settings
+      platform: platform,
+      settings: settings,
+      desk: desk
     )
     return try await publication.run()
   }
 
-  /// ``Publication`` goes on from the recorded step, and never posts a second status.
+  /// ``Publication`` goes on from the recorded step, and never publishes twice.
   func resume(_ handoff: ReceivedHandoff, context: ReceiveContext) -> Resumption {
     .redo
+  }
+
+  /// Says what would be cut, and refuses what the service would.
+  func preflight(
+    _ handoff: ReceivedHandoff,
+    assets: [ConstrainedAsset]
+  ) async throws -> [String] {
+    let limits = try await desk.limits(of: platform)
+    let writer = try PostWriter(
+      handoff,
+      settings.words,
+      type(of: platform),
+      file: nil,
+      limits: limits.further
+    )
+    for asset in assets {
+      if let violation = limits.violation(by: asset) { throw violation }
+    }
+    let trouble = limits.trouble.map {
+      ["What \(settings.server) takes could not be asked: \($0)."]
+    }
+    return writer.changes + (trouble ?? [])
+  }
+
+  func checks() async -> [DestinationCheck] {
+    await SocialChecks(platform: platform, settings: settings).run()
   }
 }

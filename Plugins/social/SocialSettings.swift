@@ -1,42 +1,74 @@
-import FoundationEssentials
-import Glibc
 import HandoffPluginKit
 import HandoffProtocol
-import LinuxSystem
-import Paths
 
-/// The settings of a social destination.
-struct SocialSettings: Decodable, Sendable {
-  /// The server's base URL, for example `https://mastodon.social`.
-  var server: String
-  /// The name of the environment variable that holds the access token; it must be in the
-  /// destination's `env`.
-  var tokenEnv: String?
-  /// The file that holds the access token; it must be in the destination's `read`.
-  var tokenFile: String?
-  /// `public`, `unlisted`, `private` or `direct`; the account's default where it is missing.
-  var visibility: String?
-  /// ISO 639 code of the title's language.
-  var language: String?
-  /// Seconds between two questions whether an upload is ready; 2.
-  var pollInterval: Double?
-  /// Seconds that an upload may take to be ready; 600.
-  var pollLimit: Double?
+/// The settings that every platform has; each reads its own from ``values``.
+struct SocialSettings: Sendable {
+  /// The whole table.
+  let values: JSONValue
+  /// Which service it is; `mastodon` where nothing is said.
+  let platform: String
+  /// The service's base URL, without a slash at its end.
+  let server: String
+  /// The words of a post, where the request says nothing.
+  let words: PostDefaults
+  /// Seconds between two questions whether something is ready; 2.
+  let pollInterval: Double
+  /// Seconds that the service may take over something; 600.
+  let pollLimit: Double
 
-  private enum CodingKeys: String, CodingKey {
-    case server
-    case tokenEnv = "token_env"
-    case tokenFile = "token_file"
-    case visibility
-    case language
-    case pollInterval = "poll_interval_s"
-    case pollLimit = "poll_limit_s"
+  private let tokenEnv: String?
+  private let tokenFile: String?
+
+  init(_ values: JSONValue) throws(ResultError) {
+    self.values = values
+    let reader = SettingsReader(values)
+    platform = try reader.text("platform") ?? "mastodon"
+    var server = try reader.text("server") ?? ""
+    while server.hasSuffix("/") { server.removeLast() }
+    self.server = server
+    tokenEnv = try reader.text("token_env")
+    tokenFile = try reader.text("token_file")
+    pollInterval = try reader.seconds("poll_interval_s") ?? 2
+    pollLimit = try reader.seconds("poll_limit_s") ?? 600
+    words = try PostDefaults(reader)
   }
 
-  private static let longestToken = 4096
+  /// The JSON Schemas of the members that every platform has.
+  static var properties: [String: JSONValue] {
+    let text = JSONValue.object(["type": .string("string")])
+    let seconds = JSONValue.object(["type": .string("number"), "minimum": .integer(0)])
+    let platform = JSONValue.object([
+      "type": .string("string"),
+      "enum": .array(Platforms.all.map { .string($0.name) }),
+      "default": .string("mastodon"),
+    ])
+    return [
+      "platform": platform, "server": text, "token_env": text, "token_file": text,
+      "title": text, "text": text, "alt_text": text, "visibility": text, "language": text,
+      "tags": .object(["type": .string("array"), "items": text]),
+      "poll_interval_s": seconds, "poll_limit_s": seconds,
+    ]
+  }
 
-  /// Throws `not_configured` for what cannot work.
-  func check() throws(ResultError) {
+  /// Makes the platform.
+  ///
+  /// - Throws: `not_configured` for what cannot work, missing credentials among it: that is told at once, and not
+  ///   with the first video.
+  func makePlatform(_ context: DestinationContext) throws(ResultError) -> any Platform {
+    try checkServer()
+    let kind = try Platforms.named(platform)
+    try words.check(kind)
+    let token = try SocialToken(variable: tokenEnv, file: tokenFile)
+    _ = try token.read(context)
+    return try kind.init(
+      PlatformSettings(server: server, values: values) { () throws(ResultError) in
+        try token.read(context)
+      }
+    )
+  }
+
+  private func checkServer() throws(ResultError) {
+    guard !server.isEmpty else { throw .notConfigured("settings.server is missing") }
     let isSecure = server.hasPrefix("https://")
     let isLocal = ["http://127.0.0.1", "http://localhost", "http://[::1]"].contains { start in
       server.hasPrefix(start) && [nil, ":", "/"].contains(server.dropFirst(start.count).first)
@@ -44,48 +76,40 @@ struct SocialSettings: Decodable, Sendable {
     guard isSecure || isLocal else {
       throw .notConfigured("settings.server is neither https:// nor a server of this machine")
     }
-    if let visibility, !["public", "unlisted", "private", "direct"].contains(visibility) {
-      throw .notConfigured("settings.visibility is not public, unlisted, private or direct")
-    }
-    guard (tokenEnv == nil) != (tokenFile == nil) else {
-      throw .notConfigured("settings needs token_env or token_file, and not both")
-    }
-  }
-
-  /// The access token, which is never part of an error.
-  func token(_ context: DestinationContext) throws(ResultError) -> String {
-    let text: String
-    if let tokenEnv {
-      guard let value = context.environmentVariable(tokenEnv) else {
-        throw .notConfigured("the environment variable \(tokenEnv) is not there; is it in `env`?")
-      }
-      text = value
-    } else {
-      text = try readToken(BytePath(tokenFile ?? ""))
-    }
-    let token = text.trimmingSpace
-    // Anything else could not stand in a header.
-    guard !token.isEmpty, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-      throw .notConfigured("the access token is empty or has characters that no token has")
-    }
-    return token
-  }
-
-  private func readToken(_ path: BytePath) throws(ResultError) -> String {
-    do throws(SystemError) {
-      let file = try FileDescriptor.open(path, O_RDONLY | O_NONBLOCK)
-      return String(decoding: try file.readAll(limit: Self.longestToken), as: UTF8.self)
-    } catch {
-      throw .notConfigured("settings.token_file: \(error)")
-    }
   }
 }
 
-extension String {
-  fileprivate var trimmingSpace: String {
-    var rest = self[...]
-    while let last = rest.last, last.isWhitespace { rest.removeLast() }
-    while let first = rest.first, first.isWhitespace { rest.removeFirst() }
-    return String(rest)
+/// Reads members of a settings table, and names the one that is of another kind.
+struct SettingsReader {
+  let values: JSONValue
+
+  init(_ values: JSONValue) {
+    self.values = values
+  }
+
+  /// A text; nil where it is missing or empty.
+  func text(_ name: String) throws(ResultError) -> String? {
+    guard let value = values[name] else { return nil }
+    guard let text = value.text else { throw .notConfigured("settings.\(name) is no text") }
+    return text.isEmpty ? nil : text
+  }
+
+  /// A number of seconds.
+  func seconds(_ name: String) throws(ResultError) -> Double? {
+    switch values[name] {
+    case nil: return nil
+    case .integer(let number) where number >= 0: return Double(number)
+    case .number(let number) where number >= 0: return number
+    default: throw .notConfigured("settings.\(name) is no number of seconds")
+    }
+  }
+
+  /// A list of texts.
+  func texts(_ name: String) throws(ResultError) -> [String]? {
+    guard let value = values[name] else { return nil }
+    guard case .array(let list) = value, list.allSatisfy({ $0.text != nil }) else {
+      throw .notConfigured("settings.\(name) is no list of texts")
+    }
+    return list.compactMap(\.text)
   }
 }
