@@ -262,7 +262,10 @@ let testTargets: [Target] = [
     ],
     path: "Tests/Benchmarks"
   ),
-  library("HandoffTestSupport", ["HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths"]),
+  library(
+    "HandoffTestSupport",
+    ["Digests", "HandoffProtocol", "HandoffWire", "LinuxSystem", "Paths"]
+  ),
   tests(
     "AssetLibraryTests",
     [
@@ -325,8 +328,8 @@ let testTargets: [Target] = [
     "IntegrationTests",
     [
       "Digests", "HTTPClient", "HandoffClient", "HandoffCore", "HandoffLog", "HandoffProtocol",
-      "HandoffWire", "Ledger", "LinuxSystem", "Paths", "SQLite", "Webhooks", "box-sender",
-      "export-writer",
+      "HandoffWire", "Ledger", "LinuxSystem", "MastodonStandIn", "Paths", "SQLite", "Webhooks",
+      "box-sender", "export-writer", "handoff-social",
     ]
   ),
   tests(

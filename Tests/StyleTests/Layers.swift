@@ -109,7 +109,7 @@ struct Layers: Sendable {
       ["Digests", "HTTPServer", "HandoffProtocol", "LinuxSystem", "Paths"],
       system: system
     ),
-    Target("Sources/HandoffTestSupport", kit.union(["HandoffWire"]), system: system),
+    Target("Sources/HandoffTestSupport", kit.union(["Digests", "HandoffWire"]), system: system),
   ]
 
   /// Wrap a C library; they hold no Swift.

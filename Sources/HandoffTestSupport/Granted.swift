@@ -1,18 +1,17 @@
 import Digests
 import Glibc
-import HandoffProtocol
-import HandoffTestSupport
+package import HandoffProtocol
 import LinuxSystem
-import Paths
+package import Paths
 
 /// A file as the broker grants it.
-struct Granted: Sendable {
-  let identifier: LocalIdentifier
-  var asset: ResolvedAsset
-  let path: BytePath
+package struct Granted: Sendable {
+  package let identifier: LocalIdentifier
+  package var asset: ResolvedAsset
+  package let path: BytePath
 
   /// Writes a file of a name into a grants folder of its own.
-  init(_ bytes: [UInt8], named name: BytePath, in scratch: Scratch) throws {
+  package init(_ bytes: [UInt8], named name: BytePath, in scratch: Scratch) throws {
     let digest = known(ContentDigest(try SHA256.digest(of: bytes)))
     let folder = scratch.path.appending("grants/\(digest.hex)")
     try Directory.create(folder)
@@ -23,7 +22,7 @@ struct Granted: Sendable {
   }
 
   /// Takes a file that is there.
-  init(file: BytePath) throws {
+  package init(file: BytePath) throws {
     let bytes = try FileDescriptor.open(file, O_RDONLY).readAll(limit: 100 << 20)
     let digest = known(ContentDigest(try SHA256.digest(of: bytes)))
     path = file
@@ -31,12 +30,12 @@ struct Granted: Sendable {
     asset = ResolvedAsset(at: file, sha256: digest, size: Int64(bytes.count))
   }
 
-  var grants: [LocalIdentifier: ResolvedAsset] { [identifier: asset] }
+  package var grants: [LocalIdentifier: ResolvedAsset] { [identifier: asset] }
 }
 
 extension [UInt8] {
   /// Bytes that are different for each seed, and in each block of 512.
-  static func pattern(_ seed: UInt8, count: Int) -> [UInt8] {
+  package static func pattern(_ seed: UInt8, count: Int) -> [UInt8] {
     var bytes = [UInt8](repeating: seed, count: count)
     for (index, place) in stride(from: 0, to: count, by: 512).enumerated() {
       bytes[place] = UInt8(truncatingIfNeeded: index)
