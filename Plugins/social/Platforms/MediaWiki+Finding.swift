@@ -36,7 +36,7 @@ extension MediaWikiPlatform {
       let twins = try await files.twins(prepared.sha1)
       if let file = twins.first(where: { $0.isOf(post) }) { return .published(file.receipt(post)) }
       if let pending = try await atWork(prepared) { return .pending(pending) }
-      if case .ready = try await readiness(of: prepared.value) { return .absent }
+      if case .ready = try await standing(prepared) { return .absent }
       if let file = try await own(post, prepared.sha1) { return .published(file.receipt(post)) }
       return .absent
     } catch let fault as MediaWikiFault {

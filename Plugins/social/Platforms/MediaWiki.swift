@@ -104,7 +104,8 @@ struct MediaWikiPlatform: Platform {
     return try await telling("waiting for the upload") { try await standing(prepared) }
   }
 
-  private func standing(_ prepared: MediaWikiPrepared) async throws -> Readiness {
+  /// Whether the stash has the whole file.
+  func standing(_ prepared: MediaWikiPrepared) async throws -> Readiness {
     let status = MediaWikiStatus(session: session)
     switch prepared.place {
     case .published: return .ready

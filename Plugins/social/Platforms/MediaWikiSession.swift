@@ -19,7 +19,7 @@ actor MediaWikiSession {
   private let user: String?
   /// The bot password or the access token.
   private let secret: @Sendable () throws(ResultError) -> String
-  private let http = HTTPClient(agent: "handoff-social/1.0")
+  private let http: HTTPClient
   private var login: Login?
   private var logins = 0
 
@@ -31,6 +31,11 @@ actor MediaWikiSession {
     self.api = api
     self.user = user
     self.secret = secret
+    // Wikimedia asks every program to say whose it is.
+    let owner = user.map { $0.prefix { $0 != "@" } }.flatMap { name in
+      name.utf8.allSatisfy { (0x20...0x7E).contains($0) } ? " (User:\(name))" : nil
+    }
+    http = HTTPClient(agent: "handoff-social/1.0\(owner ?? "")")
   }
 
   /// What a request may need besides its parameters.

@@ -43,6 +43,9 @@ final class Wiki: Sendable {
     await wiki.stop()
   }
 
+  /// One that nobody else has.
+  func number() -> UInt64 { numbers.add(1, ordering: .relaxed).newValue }
+
   static func running() throws -> Wiki { try #require(current, "the suite runs no wiki") }
 
   // MARK: The server
@@ -51,7 +54,7 @@ final class Wiki: Sendable {
     var command = ProcessCommand(
       "/usr/bin/php",
       arguments: [
-        "-d", "upload_max_filesize=4M", "-d", "post_max_size=5M", "-S",
+        "-d", "upload_max_filesize=1M", "-d", "post_max_size=2M", "-S",
         BytePath("127.0.0.1:\(port)"), "-t", Self.program,
       ],
       environment: environment + ["PHP_CLI_SERVER_WORKERS=4"]
@@ -127,7 +130,8 @@ final class Wiki: Sendable {
       $wgEnableUploads = true;
       $wgFileExtensions = ["mp4", "webm"];
       $wgUploadDirectory = "\(root.lossyText)/images";
-      $wgUploadPath = "/images";
+      // It serves the files, too, as php cannot from another folder.
+      $wgUploadPath = "/img_auth.php";
       $wgMaxUploadSize = 3 * 1024 * 1024;
       $wgMinUploadChunkSize = 64 * 1024;
       $wgJobRunRate = 0;
@@ -188,31 +192,17 @@ final class Wiki: Sendable {
 
   /// The bytes at one of the wiki's addresses.
   func download(_ url: String) async throws -> [UInt8] {
-    // php serves its program's folder only.
-    let start = "\(self.url)/images/"
-    try #require(url.hasPrefix(start))
-    let path = root.appending("images").appending(BytePath(unescaped(url.dropFirst(start.count))))
-    return try ServerTests.bytes(path)
-  }
-
-  private func unescaped(_ text: Substring) -> String {
-    var bytes: [UInt8] = []
-    var rest = text.utf8
-    while let byte = rest.popFirst() {
-      guard byte == UInt8(ascii: "%"), let value = UInt8(String(rest.prefix(2)) ?? "", radix: 16)
-      else {
-        bytes.append(byte)
-        continue
-      }
-      bytes.append(value)
-      rest = rest.dropFirst(2)
-    }
-    return String(decoding: bytes, as: UTF8.self)
+    try #require(url.hasPrefix(self.url))
+    var request = HTTPRequest("GET", url)
+    request.limits.body = 1 << 26
+    let reply = try await HTTPClient(agent: "test").exchange(request)
+    try #require(reply.status == 200, "\(url): \(reply.status)")
+    return reply.body
   }
 
   /// Somebody else's upload.
   func upload(_ bytes: [UInt8], as name: BytePath) async throws {
-    let number = numbers.add(1, ordering: .relaxed).newValue
+    let number = number()
     let folder = root.appending(BytePath("import-\(number)"))
     try Directory.create(folder)
     try DurableFile.write(bytes, to: folder.appending(name))
@@ -223,7 +213,7 @@ final class Wiki: Sendable {
 
   /// A WebM of some 200 KB that no other call gives.
   func video() async throws -> [UInt8] {
-    let number = numbers.add(1, ordering: .relaxed).newValue
+    let number = number()
     let path = root.appending("sample.webm")
     if try FileStatus.of(path) == nil {
       let line = """
