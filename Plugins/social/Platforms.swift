@@ -6,6 +6,7 @@ enum Platforms {
   static let all: [any Platform.Type] = [
     MastodonPlatform.self,
     MatrixPlatform.self,
+    MediaWikiPlatform.self,
   ]
 
   /// The one that `settings.platform` names.
