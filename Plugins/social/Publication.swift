@@ -1,7 +1,6 @@
 import HTTPClient
 import HandoffPluginKit
 import HandoffProtocol
-import Paths
 
 /// Publishes one handoff: prepare, ready, publish, observe; each step is recorded before the next one is taken.
 ///
@@ -63,7 +62,8 @@ struct Publication: Sendable {
 
   private func publish(_ draft: Draft, _ uploaded: JSONValue) async throws -> Receipt {
     var prepared = uploaded
-    for _ in 0..<Self.rounds {
+    for round in 0..<Self.rounds {
+      if round > 0 { try await record(.uploaded(prepared)) }
       let (ready, post) = try await readyPost(draft, prepared)
       prepared = ready
       let since = SystemMoment.now()
@@ -72,13 +72,13 @@ struct Publication: Sendable {
       if let receipt = try await settlement.settle(ready, since: since, doubt: nil) {
         return receipt
       }
-      try await record(.uploaded(ready))
     }
+    // It is never shown, and every try was lost all the same: too odd for certainty.
     throw ResultError(
       .network,
-      "the service does not publish it, and does not say why",
-      effect: .none,
-      retry: .later
+      "the service neither shows it nor says why it does not publish it",
+      effect: .unknown,
+      remedy: "Look at the account; then retry, or adopt what is there."
     )
   }
 
@@ -110,7 +110,7 @@ struct Publication: Sendable {
       handoff,
       settings.words,
       type(of: platform),
-      file: asset.path.lastComponentStem,
+      file: asset.path.nameWithoutEnding,
       limits: limits.further
     )
     for change in writer.changes { await context.log(.notice, "\(handoff.id): \(change)") }
@@ -168,7 +168,8 @@ struct Publication: Sendable {
             retry: .later
           )
         }
-        try await pace.rest(max(settings.pollInterval, Double(retryAfter ?? 0)), 0.8, doing)
+        let wait = max(settings.pollInterval, Double(retryAfter ?? 0))
+        try await pace.rest(min(wait, settings.pollLimit), 0.8, doing)
       }
     }
   }
@@ -218,61 +219,4 @@ struct Publication: Sendable {
       mayRepeat: mayRepeat
     )
   }
-}
-
-extension Post {
-  /// The words as far as they are known without the asset and the settings: for looking.
-  fileprivate static func unwritten(_ handoff: ReceivedHandoff) -> Post {
-    Post(
-      key: handoff.idempotencyKey,
-      title: handoff.title ?? handoff.id,
-      text: handoff.title ?? "",
-      description: "",
-      tags: [],
-      language: nil,
-      altText: nil,
-      visibility: nil,
-      scheduledAt: handoff.metadata?["scheduled_at"]?.text.flatMap { Timestamp(rfc3339: $0) },
-      metadata: handoff.metadata
-    )
-  }
-}
-
-extension GrantedAsset {
-  /// What limits look at.
-  fileprivate var constrained: ConstrainedAsset {
-    ConstrainedAsset(
-      localIdentifier: localIdentifier,
-      size: size,
-      duration: duration,
-      container: container,
-      videoCodec: videoCodec,
-      width: width,
-      height: height
-    )
-  }
-}
-
-extension BytePath {
-  /// The file's name without its ending, as text.
-  fileprivate var lastComponentStem: String {
-    let name = Array(bytes.split(separator: UInt8(ascii: "/")).last ?? [])
-    let stem = name.lastIndex(of: UInt8(ascii: ".")).map { $0 == 0 ? name : Array(name[..<$0]) }
-    return String(decoding: stem ?? name, as: UTF8.self)
-  }
-}
-
-extension ReceiveContext {
-  /// Records a step durably before the next one.
-  func record(_ stage: PublicationStage, at place: PublicationPlace) async throws {
-    try await record(stage.name, stage.data(at: place))
-  }
-}
-
-extension SocialSettings {
-  /// Where it is published.
-  var place: PublicationPlace { PublicationPlace(platform: platform, server: server) }
-
-  /// How it waits.
-  func pace(_ context: ReceiveContext) -> Pace { Pace(context: context, interval: pollInterval) }
 }

@@ -105,3 +105,10 @@ struct PublicationPlace: Hashable, Sendable {
     return names == nil || (names == platform && data["server"]?.text == server)
   }
 }
+
+extension ReceiveContext {
+  /// Records a step durably before the next one.
+  func record(_ stage: PublicationStage, at place: PublicationPlace) async throws {
+    try await record(stage.name, stage.data(at: place))
+  }
+}

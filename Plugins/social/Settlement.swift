@@ -39,7 +39,9 @@ struct Settlement: Sendable {
         doubt = error.message
         // Only what passes by itself is worth another try.
         let pause = error.retry == .later ? pauses.next() : nil
-        wait = pause.map { max($0, Double(error.retryAfter ?? 0)) }
+        // A longer wait is the broker's: it is looked for now.
+        let asked = Double(error.retryAfter ?? 0)
+        wait = pause.flatMap { asked > settings.pollLimit ? nil : max($0, asked) }
       case .unknown(let text):
         doubt = text
         wait = pauses.next()
@@ -72,7 +74,7 @@ struct Settlement: Sendable {
           pending = other
           try await note(.pending(prepared, pending: pending, since: since))
         }
-        wait = max(wait, Double(retryAfter ?? 0), untilMoment)
+        wait = min(max(wait, Double(retryAfter ?? 0), untilMoment), settings.pollLimit)
       case .refused(let error): try await giveUp(prepared, error)
       case .unknown(let text): standing = text
       }

@@ -59,6 +59,9 @@ struct SocialDestination: Destination {
       file: nil,
       limits: limits.further
     )
+    if let moment = writer.post.scheduledAt, moment <= SystemMoment.now() {
+      throw PostWords.Wrong("scheduled_at", "is over").refusal
+    }
     for asset in assets {
       if let violation = limits.violation(by: asset) { throw violation }
     }

@@ -113,3 +113,11 @@ struct SettingsReader {
     return list.compactMap(\.text)
   }
 }
+
+extension SocialSettings {
+  /// Where it is published.
+  var place: PublicationPlace { PublicationPlace(platform: platform, server: server) }
+
+  /// How it waits.
+  func pace(_ context: ReceiveContext) -> Pace { Pace(context: context, interval: pollInterval) }
+}

@@ -22,16 +22,26 @@ package enum DocumentedReceivers {
     return path
   }
 
+  /// Every block of code in a language, of a page of the documentation.
+  package static func blocks(_ language: String, of page: String) throws -> [String] {
+    let path = "Sources/HandoffService/HandoffService.docc/\(page).md"
+    var rest = Substring(try text(package.appending(BytePath(path))))
+    var blocks: [String] = []
+    while let start = rest.firstRange(of: "```\(language)\n")?.upperBound,
+      let end = rest[start...].firstRange(of: "\n```")?.lowerBound
+    {
+      blocks.append(rest[start..<end] + "\n")
+      rest = rest[end...]
+    }
+    return blocks
+  }
+
   /// The first block of code in a language.
   private static func block(_ language: String) throws -> String {
-    let page = try text(
-      package.appending("Sources/HandoffService/HandoffService.docc/Receivers.md")
-    )
-    let fence = "```\(language)\n"
-    guard let start = page.firstRange(of: fence)?.upperBound,
-      let end = page[start...].firstRange(of: "\n```")?.lowerBound
-    else { throw TestSupportError("the page has no block of \(language)") }
-    return page[start..<end] + "\n"
+    guard let block = try blocks(language, of: "Receivers").first else {
+      throw TestSupportError("the page has no block of \(language)")
+    }
+    return block
   }
 
   private static func text(_ path: BytePath) throws -> String {

@@ -11,6 +11,8 @@ struct MastodonPlatform: Platform {
   static let visibilities = ["public", "unlisted", "private", "direct"]
   /// The server refuses what is nearer.
   static let scheduleLead: Duration? = .seconds(5 * 60)
+  /// For how long an upload that no status shows is certainly kept.
+  private static let uploadLifetime = Duration.seconds(23 * 3600)
 
   let client: MastodonClient
 
@@ -128,9 +130,18 @@ struct MastodonPlatform: Platform {
       return .unknown("the upload has no id")
     }
     let search = MastodonSearch(client: client, media: media)
-    switch try await search.statuses(since: since) {
-    case .absent: return try await search.scheduled()
-    case let finding: return finding
+    var finding = try await search.statuses(since: since)
+    if case .absent = finding { finding = try await search.scheduled() }
+    guard case .absent = finding else { return finding }
+    let reply = try await client.media(media)
+    switch reply.status {
+    // It is there as one that no status has.
+    case 200, 206, 422: return .absent
+    // Mastodon shows no medium of a status by itself, and keeps one of none for a day.
+    case 404 where SystemMoment.now().since(since) < Self.uploadLifetime:
+      return .unknown("no status shows the upload, and the server has it no more")
+    case 404: return .absent
+    default: throw MastodonRefusal.error(reply, "looking for it")
     }
   }
 
