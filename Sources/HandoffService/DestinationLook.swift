@@ -13,7 +13,7 @@ struct DestinationLook: Sendable {
   /// How receivers are started here.
   let host: ReceiverHost
 
-  /// How long one destination may take.
+  /// How long one destination may take; its `idle` where that is shorter.
   static let patience: Duration = .seconds(20)
 
   /// What is right and wrong with each, all of them looked at at once.
@@ -64,7 +64,10 @@ struct DestinationLook: Sendable {
     let who = "\(introduction.discovery.name) \(introduction.discovery.version)"
     let answer: StatusAnswer?
     do {
-      answer = try await process.status(checks: true, within: Self.patience)
+      answer = try await process.status(
+        checks: true,
+        within: min(Self.patience, settings.idle)
+      )
     } catch let error as ResultError {
       return [
         .problem(

@@ -125,6 +125,7 @@ struct DestinationsTests {
       #expect(statuses == true)
       try DurableFile.write([], to: work.appending("go"))
       #expect(try await verified.0 == 0)
+      #expect(try await scene.verify("shelf", "--limit", "1").0 == 0)
       try Directory.removeTree(work.appending("go"))
       try DurableFile.write([], to: work.appending("mute"))
       let (code, found, words) = try await scene.verify("shelf", "--limit", "1")

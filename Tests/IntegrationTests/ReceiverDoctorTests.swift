@@ -54,12 +54,12 @@ struct ReceiverDoctorTests {
 
   @Test("without a broker the real work folder is left alone, and a plugin that hangs is a line")
   func thrownAway() async throws {
-    try await LookingPlugin.run([("hang", "hang", "")], starting: false) { scene in
+    try await LookingPlugin.run([("hang", "hang", "idle = \"2s\"")], starting: false) { scene in
       let start = ContinuousClock.now
       let (code, lines) = try await Self.lines(scene)
       #expect(code == 1)
       #expect(Self.texts("hang", lines).first?.hasPrefix("problem: hang: ") == true, "\(lines)")
-      #expect(start.duration(to: .now) < .seconds(40))
+      #expect(start.duration(to: .now) < .seconds(15))
       #expect(try FileStatus.of(scene.broker.root.appending("state/work/hang")) == nil)
     }
   }

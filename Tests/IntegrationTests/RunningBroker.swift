@@ -116,8 +116,10 @@ final class RunningBroker: Sendable {
     let spawned = try await SpawnedProcess.spawn(command)
     try outWriting.close()
     try errorWriting.close()
-    async let errors = Self.errorThread.run { try errorReading.readAll(limit: 1 << 26) }
-    let output = try await Self.thread.run { try outReading.readAll(limit: 1 << 28) }
+    // Of its own: commands may run at the same time.
+    let (thread, errorThread) = (BlockingThread("test.output"), BlockingThread("test.errors"))
+    async let errors = errorThread.run { try errorReading.readAll(limit: 1 << 26) }
+    let output = try await thread.run { try outReading.readAll(limit: 1 << 28) }
     guard case .exited(let code) = await spawned.exit() else {
       throw TestSupportError("a command was killed")
     }
@@ -156,7 +158,6 @@ final class RunningBroker: Sendable {
   }
 
   private static let thread = BlockingThread("test.output")
-  private static let errorThread = BlockingThread("test.errors")
 }
 
 extension FileDescriptor {
