@@ -66,6 +66,7 @@ bench: build
 	.build/release/handoff-bench ledger
 	.build/release/handoff-bench watch
 	.build/release/handoff-bench upload
+	.build/release/handoff-bench archive
 
 docs: packages
 	swift package dump-symbol-graph --minimum-access-level package --skip-synthesized-members

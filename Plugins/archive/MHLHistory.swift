@@ -71,7 +71,12 @@ struct MHLHistory {
       try finishInterrupted()
       let contents = try MHLContents(place)
       if let listed = contents.reduce(&generation) { return listed }
-      return try append(generation, to: contents.chain)
+      do {
+        return try append(generation, to: contents.chain)
+      } catch {
+        ArchiveError.logged("tidying \(place)") { try finishInterrupted() }
+        throw error
+      }
     }
   }
 
@@ -84,6 +89,7 @@ struct MHLHistory {
   /// Begins a history: as a whole, under another name before; nil if somebody else has begun it meanwhile.
   private func create(_ generation: MHLGeneration) throws -> Added? {
     let temporary = unit.appending(".handoff-\(generation.handoffID).mhl")
+    defer { ArchiveError.logged("removing \(temporary)") { try Self.remove(temporary) } }
     try Self.remove(temporary)
     try Directory.create(temporary)
     let name = generation.fileName(1, folder: unit.lastComponent)
@@ -96,7 +102,6 @@ struct MHLHistory {
       try DurableFile.rename(temporary, to: place)
     } catch {
       guard [EEXIST, ENOTEMPTY].contains(error.errno) else { throw error }
-      try Self.remove(temporary)
       return nil
     }
     try Directory.sync(unit)

@@ -4,7 +4,7 @@ import Paths
 
 /// Prints figures of Handoff's parts: `handoff-bench ledger [AT_ONCE LIVES]`,
 /// `handoff-bench watch [DIRECTORIES]`, `handoff-bench prune [HANDOFFS]`,
-/// `handoff-bench upload [GIBIBYTES]`.
+/// `handoff-bench upload [GIBIBYTES]`, `handoff-bench archive [MEBIBYTES]`.
 @main
 struct Benchmarks {
   static func main() async throws {
@@ -28,8 +28,11 @@ struct Benchmarks {
     case "upload":
       let size = arguments.dropFirst().first.flatMap { Int64($0) } ?? 4
       try await withFolder { folder in try await UploadBenchmark.run(size << 30, in: folder) }
+    case "archive":
+      let count = arguments.dropFirst().first.flatMap { Int($0) } ?? ArchiveBenchmark.mebibytes
+      try await withFolder { folder in try await ArchiveBenchmark.run(count, in: folder) }
     case let other?:
-      print("no benchmark is named \(other); there are: ledger, watch, prune, upload")
+      print("no benchmark is named \(other); there are: ledger, watch, prune, upload, archive")
     }
   }
 }

@@ -47,8 +47,9 @@ struct ArchiveLayoutTests {
       ["mhl_root": .string(".")], ["remote": .string("x:y")],
     ]
     for settings in bad {
+      let scene = try ArchiveScene(settings)
       let failure = await #expect(throws: RPCMessage.Failure.self) {
-        try await ArchiveScene(settings).plugin.run { _, _ in }
+        try await scene.plugin.run { _, _ in }
       }
       if settings == bad[0] { #expect("\(String(describing: failure))".contains("metadata.NAME")) }
     }
