@@ -158,7 +158,7 @@ struct ArchiveScene {
   }
 
   func succeeded(_ name: BytePath) async throws -> JSONValue {
-    try await handoff(of: name) { $0["state"]?.text == "succeeded" }
+    try await handoff(of: name) { $0["result"]?.text == "success" }
   }
 
   /// Waits until rclone moves an export to the server, and returns its process.
