@@ -105,18 +105,20 @@ struct ArchiveRemoteTests {
 
   @Test("an upload that ends well with other bytes is no success")
   func corruption() async throws {
-    let scratch = try Scratch()
-    // The same size, one byte other: only a digest tells.
-    let fake = try program(
-      scratch,
-      """
-      rclone "$@" || exit
-      case "$1" in copyto) printf X | dd of='\(scratch.out.lossyText)'/a/.handoff-h-0.part bs=1 seek=9 \
-      conv=notrunc 2> /dev/null ;; esac
-      """
-    )
-    let file = try Granted(.pattern(7, count: 300_000), named: "clip.mp4", in: scratch)
     for verify in ["auto", "download"] {
+      let scratch = try Scratch()
+      // The same size, one byte other: only a digest tells.
+      let temporary = scratch.out.appending("a/.handoff-h-0.part").lossyText
+      let fake = try program(
+        scratch,
+        """
+        rclone "$@" || exit
+        case "$1" in copyto)
+          printf X | dd of='\(temporary)' bs=1 seek=9 conv=notrunc 2> /dev/null ;;
+        esac
+        """
+      )
+      let file = try Granted(.pattern(7, count: 300_000), named: "clip.mp4", in: scratch)
       let plugin = try archive(scratch, ["rclone": fake, "verify": .string(verify)])
       let outcome = try await plugin.deliver(handoff("h", [file.identifier]), file.grants)
       #expect(outcome.failure?.code == .receiverFailed)

@@ -123,7 +123,8 @@ struct S3Server: ArchiveServer {
     guard isReady == true else {
       Glibc.kill(-server.id, SIGKILL)
       _ = await server.exit()
-      throw TestSupportError("SeaweedFS takes no object: \(try scene.serverLog())")
+      let said = try scene.serverLog()
+      throw TestSupportError("SeaweedFS takes no object: \(said)")
     }
     return server
   }

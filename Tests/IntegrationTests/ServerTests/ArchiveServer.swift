@@ -1,4 +1,5 @@
 import Glibc
+import HandoffProtocol
 import HandoffTestSupport
 import LinuxSystem
 import Paths
@@ -157,7 +158,7 @@ struct ArchiveScene {
   }
 
   func succeeded(_ name: BytePath) async throws -> JSONValue {
-    try await handoff(of: name) { $0["state"]?.text == "succeeded" }
+    try await handoff(of: name) { $0["result"]?.text == "success" }
   }
 
   /// Waits until rclone moves an export to the server, and returns its process.
@@ -165,18 +166,19 @@ struct ArchiveScene {
     let found = try await poll(within: .seconds(60), every: .milliseconds(10)) {
       try processes("rclone", "copyto", name).first
     }
-    return try #require(found, "no upload begins: \(scene.broker.tail())")
+    let end = try scene.broker.tail()
+    return try #require(found, "no upload begins: \(end)")
   }
 
   /// The processes of this scene whose command line has some words.
   func processes(_ program: String, _ words: String...) throws -> [Int32] {
     try Directory.entries(of: "/proc").compactMap { entry -> Int32? in
       guard let id = Int32(entry.name.lossyText),
-        let file = try? FileDescriptor.open("/proc/\(id)/cmdline", O_RDONLY),
+        let file = try? FileDescriptor.open(BytePath("/proc/\(id)/cmdline"), O_RDONLY),
         let line = try? file.readAll(limit: 1 << 20),
         let first = line.split(separator: 0).first,
         BytePath(first).lastComponent.lossyText == program,
-        let environment = try? FileDescriptor.open("/proc/\(id)/environ", O_RDONLY)
+        let environment = try? FileDescriptor.open(BytePath("/proc/\(id)/environ"), O_RDONLY)
           .readAll(limit: 1 << 20)
       else { return nil }
       let text = String(decoding: line, as: UTF8.self)
