@@ -51,7 +51,8 @@ extension ServerTests.Matrix {
           return try await faulty.succeeded() == ordinal ? false : nil
         }
         await faulty.end(SIGKILL)
-        try #require(isStopped != nil, "neither stopped nor done: \(try faulty.tail())")
+        let said = try faulty.tail()
+        try #require(isStopped != nil, "neither stopped nor done: \(said)")
         if isStopped == false { break }
         killed = ordinal
         try await scene.broker.start()
