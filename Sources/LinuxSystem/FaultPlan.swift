@@ -4,8 +4,8 @@ import Synchronization
 /// Counts passes through named points and stops at one of them: the seam of the crash tests.
 ///
 /// `HANDOFF_FAULT` is `POINT:N:kill` (SIGKILL to the own process), `POINT:N:stop` (SIGSTOP, so that a test can
-/// end others at that moment) or `POINT:N:errno=28`; the point `*` counts every point. A test walks N from 1 on until a run passes. Without the variable a pass
-/// costs one comparison.
+/// end others at that moment) or `POINT:N:errno=28`; the point `*` counts every point. A test walks N from 1 on
+/// until a run passes. Without the variable a pass costs one comparison.
 package final class FaultPlan: Sendable {
   /// What happens when the count is reached.
   package enum Action: Hashable, Sendable {

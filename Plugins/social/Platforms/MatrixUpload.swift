@@ -48,7 +48,14 @@ struct MatrixUpload: Sendable {
   /// POST /media/v1/create.
   private func create() async throws -> MatrixMedia {
     let reply = try await client.ask("POST", "media/v1/create")
-    guard reply.isSuccess else { throw reply.error("asking for a place for the upload") }
+    guard reply.isSuccess else {
+      var error = reply.error("asking for a place for the upload")
+      // Synapse allows five that have no bytes yet, and forgets one after a day.
+      if error.code == .quota {
+        error.remedy = "Finish other uploads of the account, or raise max_pending_media_uploads."
+      }
+      throw error
+    }
     let until = reply.json?["unused_expires_at"]?.integer
     // Where it does not say, the specification recommends a day.
     let assumed = SystemMoment.now().advanced(by: .seconds(86_400))

@@ -10,8 +10,6 @@ struct MatrixPlace: Sendable {
   let name: String
   let room: String
   let token: String
-  /// Further lines of its settings.
-  var settings = ""
   /// Further lines of the destination itself.
   var more = ""
 
@@ -38,7 +36,6 @@ struct MatrixPlace: Sendable {
     room = "\(room)"
     token_file = "./tokens/\(name)"
     poll_interval_s = 0.2
-    \(settings)
 
     """
   }
@@ -48,21 +45,27 @@ struct MatrixPlace: Sendable {
     try DurableFile.write(Array("\(token)\n".utf8), to: root.appending("tokens/\(name)"))
   }
 
+  /// The configuration of a broker with some places.
+  static func configuration(_ places: [MatrixPlace], handoff: [String]) throws -> String {
+    let synapse = try Synapse.shared
+    return Scene.configuration(
+      handoff: handoff,
+      destinations: places.map { $0.configuration(synapse) }.joined()
+    )
+  }
+
   /// Runs a broker with some places.
   static func run(
     _ places: [MatrixPlace],
     handoff: [String] = [],
+    starting: Bool = true,
     _ body: nonisolated(nonsending) (Scene) async throws -> Void
   ) async throws {
-    let synapse = try Synapse.shared
-    let text = Scene.configuration(
-      handoff: handoff,
-      destinations: places.map { $0.configuration(synapse) }.joined()
-    )
+    let text = try configuration(places, handoff: handoff)
     try await Scene.run(text, starting: false) { scene in
       try Directory.create(scene.broker.root.appending("tokens"))
       for place in places { try place.writeToken(scene.broker.root) }
-      try await scene.broker.start()
+      if starting { try await scene.broker.start() }
       try await body(scene)
     }
   }

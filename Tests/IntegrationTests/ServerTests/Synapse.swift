@@ -11,7 +11,7 @@ final class Synapse: Sendable {
   /// What its users' ids end with.
   static let name = "handoff.test"
   /// What it takes of one upload.
-  static let uploadLimit = 2 << 20
+  static let uploadLimit = 12 << 20
 
   let root: BytePath
   let port: UInt16
@@ -91,6 +91,29 @@ final class Synapse: Sendable {
     guard let process = slot.take() else { return }
     Glibc.kill(process.id, SIGKILL)
     _ = await process.exit()
+  }
+
+  /// Stops it, or lets it go on.
+  func signal(_ signal: CInt) {
+    if let process = slot.held { Glibc.kill(process.id, signal) }
+  }
+
+  /// Holds the empty uploads of a user back, as for two minutes after a crash.
+  func holdUploads(of user: String) async throws {
+    let script = """
+      import sqlite3, time
+      db = sqlite3.connect("\(root)/db", timeout=10)
+      db.execute(
+          "INSERT INTO worker_locks SELECT 'upload_media', media_id, 'master', 'held', ?"
+          " FROM local_media_repository WHERE user_id = ? AND media_length IS NULL",
+          (int(time.time() * 1000), "\(user)"),
+      )
+      assert db.total_changes == 1
+      db.commit()
+      """
+    let path = root.appending("hold.py")
+    try DurableFile.write(Array(script.utf8), to: path)
+    try #require(await shell("python3 '\(path)'") == 0, "no upload is held back")
   }
 
   /// What it tells users of its limits, besides the truth, and their quotas in bytes.
