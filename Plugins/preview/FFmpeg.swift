@@ -4,72 +4,118 @@ import HandoffProtocol
 import LinuxSystem
 import Paths
 
-/// The ffmpeg program.
+/// The ffmpeg and ffprobe programs.
 struct FFmpeg: Sendable {
   private static let folders = "/usr/local/bin:/usr/bin:/bin"
-  /// The largest picture it may write, in bytes: also the bound of what it says on standard error.
-  private static let largestFile: UInt64 = 64 << 20
-  private static let cpuSeconds: UInt64 = 900
+  /// Containers that hold their pictures themselves. A playlist (HLS, concat, image sequences) names other
+  /// files, which would end in somebody's preview.
+  private static let containers: BytePath =
+    "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,mpegts,mpeg,mpegvideo,h264,hevc,flv,live_flv,gif,mxf,asf,ogg,dv,ivf,m4v,nut,wtv,rm"
+  /// Larger pictures are not decoded: 8192 squared.
+  private static let mostPixels: BytePath = "67108864"
 
-  private let executable: BytePath
+  let program: BytePath
+  let prober: BytePath
+  /// At most this many threads in each part of it; nil for as many as there are processors.
+  let threads: Int?
+  /// Added to its niceness.
+  let niceness: Int
 
-  /// Finds the program in folders with colons in between; in the usual ones where they are nil.
-  init(path: String?) throws(ResultError) {
-    for folder in (path ?? Self.folders).split(separator: ":") where folder.hasPrefix("/") {
-      let candidate = BytePath(String(folder)).appending("ffmpeg")
-      if access(candidate.nulTerminated, X_OK) == 0 {
-        executable = candidate
-        return
-      }
+  /// Finds the programs in folders with colons in between; in the usual ones where they are nil.
+  init(path: String?, threads: Int? = nil, niceness: Int = 0) throws(ResultError) {
+    func find(_ name: String) throws(ResultError) -> BytePath {
+      if let found = CommandSearch.find(name, on: path ?? Self.folders) { return found }
+      throw .notConfigured("\(name) is not on PATH", remedy: "Install the package ffmpeg.")
     }
-    throw .notConfigured("ffmpeg is not on PATH", remedy: "Install the package ffmpeg.")
+    program = try find("ffmpeg")
+    prober = try find("ffprobe")
+    self.threads = threads
+    self.niceness = niceness
   }
 
-  /// Runs it in a folder, without a shell, reading local files only, and waits for its end.
+  /// The arguments that open an asset.
+  func input(_ path: BytePath, before: [BytePath] = []) -> [BytePath] {
+    let guarded: [BytePath] = [
+      "-protocol_whitelist", "file", "-format_whitelist", Self.containers, "-max_pixels",
+      Self.mostPixels,
+    ]
+    return before + guarded + limit("-threads") + ["-i", path]
+  }
+
+  /// An option with the number of threads, where they are limited.
+  func limit(_ option: BytePath) -> [BytePath] {
+    threads.map { [option, BytePath("\($0)")] } ?? []
+  }
+
+  /// Reads what an asset holds, as JSON.
+  func probe(_ path: BytePath, in folder: BytePath) async throws -> [UInt8] {
+    let said = JoinedLines(limit: 16 << 20)
+    var run = FFmpegRun(prober)
+    run.arguments =
+      [
+        "-v", "repeat+error", "-print_format", "json", "-show_program_version", "-show_format",
+        "-show_streams", "-show_chapters",
+      ] + input(path)
+    run.readers[1] = { said.take($0) }
+    _ = try await perform(run, in: folder)
+    return said.bytes
+  }
+
+  /// Runs ffmpeg, and waits for its end.
   ///
-  /// - Throws: ``FFmpegFailure`` with the last line that it said; `CancellationError`; ``SystemError``.
-  func run(_ arguments: [BytePath], in folder: BytePath) async throws {
+  /// - Throws: ``FFmpegFailure``; `CancellationError`; ``SystemError``.
+  /// - Returns: what it complained of although it went on.
+  @discardableResult
+  func run(
+    _ arguments: [BytePath],
+    in folder: BytePath,
+    bounds: FFmpegBounds = FFmpegBounds(),
+    readers: [CInt: @Sendable (String) -> Void] = [:]
+  ) async throws -> Complaints {
+    var run = FFmpegRun(program)
+    let fixed: [BytePath] = ["-nostdin", "-hide_banner", "-v", "repeat+error", "-y"]
+    run.arguments = fixed + arguments
+    run.bounds = bounds
+    run.readers = readers
+    return try await perform(run, in: folder)
+  }
+
+  /// Runs a program without a shell and without the environment, reading what it writes to its descriptors.
+  func perform(_ run: FFmpegRun, in folder: BytePath) async throws -> Complaints {
     try Task.checkCancellation()
-    let said = folder.appending("stderr.txt")
-    let log = try FileDescriptor.open(said, O_RDWR | O_CREAT | O_TRUNC)
-    let fixed: [BytePath] = ["-nostdin", "-v", "error", "-protocol_whitelist", "file"]
+    let complaints = ComplaintLog()
+    var streams: [LineStream] = []
     var command = ProcessCommand(
-      executable,
-      arguments: fixed + arguments,
+      run.program,
+      arguments: run.arguments,
       environment: ["PATH=/usr/bin:/bin", "LC_ALL=C"]
     )
-    command.descriptors = [2: log]
+    var readers = run.readers
+    readers[2] = { complaints.take($0) }
+    for (number, take) in readers {
+      let (reading, writing) = try FileDescriptor.pipe()
+      command.descriptors[number] = writing
+      streams.append(try LineStream(reading, take))
+    }
     command.workingDirectory = folder
-    command.limits = [.fileSize(Self.largestFile), .cpuSeconds(Self.cpuSeconds), .coreSize(0)]
+    command.limits = run.bounds.limits
     let process = try await SpawnedProcess.spawn(command)
+    for writing in command.descriptors.values { try writing.close() }
+    process.whileRunning {
+      // Advice only: nothing depends on whether it is taken.
+      _ = setpriority(CInt(PRIO_PROCESS.rawValue), id_t(process.id), CInt(niceness))
+    }
     let status = await withTaskCancellationHandler {
       await process.exit()
     } onCancel: {
       process.signalGroup(SIGKILL)
     }
+    for stream in streams { await stream.end() }
     try Task.checkCancellation()
-    let line = try lastLine(of: log)
-    try DurableFile.unlink(said)
-    guard status == .exited(0) else { throw FFmpegFailure(status: status, line: line) }
-  }
-
-  private func lastLine(of file: FileDescriptor) throws(SystemError) -> String {
-    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 1)
-    defer { buffer.deallocate() }
-    let start = max(0, try file.status().size - Int64(buffer.count))
-    let count = try file.read(into: buffer, at: start)
-    let text = String(decoding: buffer[..<count], as: UTF8.self)
-    return text.split(whereSeparator: \.isNewline).last.map(String.init) ?? ""
-  }
-}
-
-/// ffmpeg ended with an error.
-struct FFmpegFailure: Error, CustomStringConvertible {
-  let status: ExitStatus
-  /// The last line that it said.
-  let line: String
-
-  var description: String {
-    line.isEmpty ? "ffmpeg ended with \(status)" : "ffmpeg: \(line)"
+    let said = complaints.complaints
+    guard status == .exited(0) else {
+      throw FFmpegFailure(status: status, line: said.reason, bounds: run.bounds)
+    }
+    return said
   }
 }

@@ -21,13 +21,25 @@ struct IndexFolder: Sendable {
     self.folder = folder
   }
 
-  /// Makes the page anew; a folder that is not there yet has none.
+  /// Makes the page anew, and tells what is left out or why that cannot be done.
+  ///
+  /// The previews are what was asked for: an index that cannot be made does not make them fail, and the
+  /// next one tries again.
+  func refresh(_ tell: (String) async -> Void) async {
+    do {
+      for complaint in try await rebuild() { await tell(complaint) }
+    } catch {
+      await tell("the index of \(folder.displayText) is not up to date: \(error)")
+    }
+  }
+
+  /// Makes the page anew; a folder that is not there yet, or never had a preview, has none.
   ///
   /// - Returns: a sentence about each thing that is left out.
   func rebuild() async throws -> [String] {
     try await thread.run {
-      guard try FileStatus.of(folder, following: true) != nil else { return [] }
       let own = folder.appending(Self.own)
+      guard try isWanted(own) else { return [] }
       try Directory.create(own)
       let lock = try lock()
       defer { withExtendedLifetime(lock) {} }
@@ -35,7 +47,8 @@ struct IndexFolder: Sendable {
       let known = IndexMemory.read(from: own)
       var memory = IndexMemory()
       var complaints: [String] = []
-      for entry in try Directory.entries(of: folder) {
+      let whole = try FileDescriptor.open(folder, O_RDONLY | O_DIRECTORY)
+      for entry in try Directory.entries(of: whole, folder) {
         guard entry.kind == .directory, Self.isPreview(entry.name) else { continue }
         do {
           try memory.take(entry.name, in: folder, known: known)
@@ -47,6 +60,13 @@ struct IndexFolder: Sendable {
       complaints += try publish(memory)
       return complaints
     }
+  }
+
+  private func isWanted(_ own: BytePath) throws(SystemError) -> Bool {
+    guard try FileStatus.of(folder, following: true) != nil else { return false }
+    if try FileStatus.of(own) != nil { return true }
+    return try Directory.entries(of: FileDescriptor.open(folder, O_RDONLY | O_DIRECTORY), folder)
+      .contains { Self.isPreview($0.name) }
   }
 
   /// Previews are in folders that are named after an asset's UUID.

@@ -40,7 +40,8 @@ struct PagePlayer {
     if facts.proxy != nil { return "<p class=\"notice\" id=\"notice\" role=\"status\" hidden></p>" }
     let text =
       facts.storyboard == nil
-      ? "There is no proxy: the poster only." : "There is no proxy: drag on the timeline to look through it."
+      ? "There is no proxy: the poster only."
+      : "There is no proxy: drag on the timeline to look through it."
     return "<p class=\"notice\" id=\"notice\" role=\"status\">\(text)</p>"
   }
 

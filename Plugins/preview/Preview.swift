@@ -12,60 +12,108 @@ struct Preview: Sendable {
 
   let asset: GrantedAsset
   let title: String
+  let settings: PreviewSettings
   let ffmpeg: FFmpeg
-  /// Where previews go.
-  let folder: BytePath
+  let features: FFmpegFeatures
+  let madeAt: Timestamp
   /// The same after a crash, so that nothing is left lying.
   let temporaryName: String
 
   /// Makes it.
   ///
   /// - Parameter progress: told the part that is done, 0 to 1, and what is being done.
-  /// - Returns: its folder, named after the asset.
+  /// - Returns: its folder, named after the asset, and what is known of it.
   /// - Throws: `ResultError`; `CancellationError`.
-  func make(_ progress: @Sendable (Double, String) async -> Void) async throws -> BytePath {
+  func make(
+    _ progress: @Sendable (Double, String) async -> Void
+  ) async throws -> (folder: BytePath, facts: PreviewFacts) {
     let place = PreviewFolder(
-      place: folder.appending(asset.localIdentifier.uuid),
-      temporary: folder.appending(temporaryName)
+      place: settings.folder.appending(asset.localIdentifier.uuid),
+      temporary: settings.folder.appending(temporaryName)
     )
     do {
       try await place.begin()
-      let stills = Stills(asset: asset, ffmpeg: ffmpeg, folder: place.temporary)
-      let count = try await stills.take { await progress($0 * 0.8, "taking stills") }
-      await progress(0.8, "making the poster")
-      try await stills.makePoster(Self.poster)
-      await progress(0.9, "making the contact sheet")
-      try await stills.makeContactSheet(Self.contactSheet, of: count)
-      let page = PreviewPage(title: title, asset: asset)
-      try await place.publish(page: Array(page.html.utf8), [Self.poster, Self.contactSheet])
-      return place.place
+      let facts = try await work(place.temporary).make(progress)
+      let page = try PreviewPage(facts: facts).html()
+      try await place.publish(
+        page: Array(page.utf8),
+        facts: try WireCoder.encode(facts),
+        facts.files
+      )
+      return (place.place, facts)
     } catch {
       await place.abandon()
       throw failure(error)
     }
   }
 
+  private func work(_ folder: BytePath) -> PreviewWork {
+    PreviewWork(
+      asset: asset,
+      title: title,
+      settings: settings,
+      ffmpeg: ffmpeg,
+      features: features,
+      madeAt: madeAt,
+      folder: folder
+    )
+  }
+
   /// Nothing of a preview that failed is left.
   private func failure(_ error: any Error) -> any Error {
     switch error {
-    case let error as FFmpegFailure:
-      return ResultError(
-        .unsupportedMedia,
-        "\(error)",
-        effect: .none,
-        localIdentifier: asset.localIdentifier
-      )
-    case let error as SystemError:
-      let isDenied = [EROFS, EACCES, EPERM].contains(error.errno)
-      return ResultError(
+    case let error as FFmpegFailure: failure(error)
+    case let error as SystemError: failure(error)
+    case is DecodingError: refusal(.unsupportedMedia, "ffprobe's answer is not understood")
+    default: error
+    }
+  }
+
+  private func failure(_ error: FFmpegFailure) -> ResultError {
+    if error.isOutOfSpace { return refusal(.noSpace, "\(error)", retry: .later) }
+    if error.isOutOfTime {
+      return refusal(
         .destinationUnavailable,
         "\(error)",
-        effect: .none,
-        retry: error.mayPass && !isDenied ? .later : .afterFix,
-        remedy: isDenied ? "Let the destination write there: its `write` list." : nil
+        retry: .afterFix,
+        remedy: "Raise settings.cpu_factor."
       )
-    default:
-      return error
     }
+    return refusal(.unsupportedMedia, "\(error)")
+  }
+
+  private func failure(_ error: SystemError) -> ResultError {
+    let isDenied = [EROFS, EACCES, EPERM].contains(error.errno)
+    return refusal(
+      error.errno == ENOSPC ? .noSpace : .destinationUnavailable,
+      "\(error)",
+      retry: error.mayPass && !isDenied ? .later : .afterFix,
+      remedy: isDenied ? "Let the destination write there: its `write` list." : nil
+    )
+  }
+
+  private func refusal(
+    _ code: ErrorCode,
+    _ message: String,
+    retry: RetryAdvice = .never,
+    remedy: String? = nil
+  ) -> ResultError {
+    ResultError(
+      code,
+      message,
+      effect: .none,
+      retry: retry,
+      remedy: remedy,
+      localIdentifier: asset.localIdentifier
+    )
+  }
+}
+
+extension PreviewFacts {
+  /// The names of everything but the page and the facts.
+  var files: [String] {
+    var names = [poster.name, contactSheet.name]
+    if let storyboard { names += storyboard.sheets.map(\.name) + [storyboard.track] }
+    return names + [proxy?.name, waveform?.name].compactMap { $0 }
   }
 }

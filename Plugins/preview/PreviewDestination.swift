@@ -1,44 +1,50 @@
+import Glibc
 import HandoffPluginKit
 import HandoffProtocol
 import LinuxSystem
 import Paths
 
-/// Makes a folder with a poster, a contact sheet and a page for every asset, with the ffmpeg program.
+/// Makes a folder with pictures, a small video, measurements and a page for every asset, with the ffmpeg
+/// program.
 @main
 struct PreviewDestination: Destination {
-  /// The destination's settings.
-  struct Settings: Decodable, Sendable {
-    /// Where the previews go; absolute.
-    var folder: String
-  }
-
   static let descriptor = DestinationDescriptor(
     name: "preview",
-    version: "1.0",
+    version: "1.1",
     isIdempotent: true,
     concurrency: 2,
-    settingsSchema: schema
+    settingsSchema: PreviewSettings.schema
   )
 
-  private static var schema: JSONValue {
-    .object([
-      "type": .string("object"),
-      "properties": .object([
-        "folder": .object(["type": .string("string"), "format": .string("folder")])
-      ]),
-      "required": .array([.string("folder")]),
-    ])
-  }
-
-  private let folder: BytePath
+  private let settings: PreviewSettings
   private let ffmpeg: FFmpeg
+  private let features: FFmpegFeatures
+  private let index: IndexFolder
 
-  init(settings: Settings, context: DestinationContext) throws {
-    folder = BytePath(settings.folder)
-    guard folder.isAbsolute else {
-      throw ResultError.notConfigured("settings.folder is not an absolute path")
+  init(settings: PreviewSettings, context: DestinationContext) async throws {
+    self.settings = settings
+    index = IndexFolder(settings.folder)
+    ffmpeg = try FFmpeg(
+      path: context.environmentVariable("PATH"),
+      threads: settings.threads,
+      niceness: settings.nice
+    )
+    do {
+      features = try await FFmpegFeatures(of: ffmpeg, font: settings.font)
+    } catch let error as FFmpegFailure {
+      throw ResultError.notConfigured("\(error)", remedy: "Install the package ffmpeg anew.")
     }
-    ffmpeg = try FFmpeg(path: context.environmentVariable("PATH"))
+    if settings.proxy, !features.hasX264 {
+      throw ResultError.notConfigured(
+        "this ffmpeg has no encoder libx264",
+        remedy: "Install Debian's package ffmpeg, or set settings.proxy to false."
+      )
+    }
+    // What a crash left out of the index; the standard error is the log.
+    await index.refresh { sentence in
+      let line = Array("\(sentence)\n".utf8)
+      _ = write(STDERR_FILENO, line, line.count)
+    }
   }
 
   func receive(_ handoff: ReceivedHandoff, context: ReceiveContext) async throws -> Receipt {
@@ -49,41 +55,94 @@ struct PreviewDestination: Destination {
       let preview = Preview(
         asset: asset,
         title: handoff.title ?? asset.path.stem.lossyText,
+        settings: settings,
         ffmpeg: ffmpeg,
-        folder: folder,
+        features: features,
+        madeAt: context.receivedAt,
         temporaryName: ".handoff-\(handoff.id)-\(index).part"
       )
-      let path = try await preview.make { done, doing in
+      let (path, facts) = try await preview.make { done, doing in
         await context.progress((Double(index) + done) / count, doing)
       }
-      try await register(path.appending(Preview.poster), of: identifier, context)
-      previews.append(.object(Self.output(path)))
+      try await register("poster", path.appending(facts.poster.name), of: identifier, context)
+      if let proxy = facts.proxy {
+        try await register("proxy", path.appending(proxy.name), of: identifier, context)
+      }
+      previews.append(.object(PreviewOutput(facts, in: path).members))
     }
+    await index.refresh { await context.log(.warning, $0) }
     guard case .object(var output) = previews.first else { return Receipt() }
     if previews.count > 1 { output["previews"] = .array(previews) }
     return Receipt(output)
   }
 
-  /// Gives the broker the poster, for destinations that use it; an older broker takes none.
+  func preflight(
+    _ handoff: ReceivedHandoff,
+    assets: [ConstrainedAsset]
+  ) async throws -> [String] {
+    let made =
+      ["a poster", "a contact sheet"] + (settings.storyboard ? ["a storyboard"] : [])
+      + (settings.waveform ? ["a waveform"] : []) + ["a page"]
+    var sentences = ["It makes \(made.joined(separator: ", ")) in \(settings.folder.displayText)."]
+    guard settings.proxy else { return sentences }
+    for asset in assets {
+      let name = asset.localIdentifier.text
+      guard let width = asset.width, let height = asset.height else {
+        sentences.append(
+          "It makes a proxy of \(name) in H.264, at most \(settings.proxyHeight) high."
+        )
+        continue
+      }
+      let whole = PictureSize(width: width, height: height)
+      let size = whole.fitted(short: settings.proxyHeight, isEven: true)
+      sentences.append("It makes a proxy of \(name) in H.264, \(size.width) × \(size.height).")
+    }
+    return sentences
+  }
+
+  func checks() async -> [DestinationCheck] {
+    await PreviewChecks(settings: settings, ffmpeg: ffmpeg, features: features).all()
+  }
+
+  /// Gives the broker a file, for destinations that use it; an older broker takes none.
   private func register(
-    _ poster: BytePath,
+    _ name: String,
+    _ path: BytePath,
     of identifier: LocalIdentifier,
     _ context: ReceiveContext
   ) async throws {
-    guard let name = RenditionName("poster") else { return }
+    guard let rendition = RenditionName(name) else { return }
     do {
-      try await context.register(name, poster, of: identifier)
+      try await context.register(rendition, path, of: identifier)
     } catch is RegisteringUnsupported {
       await context.log(.info, "the broker takes no renditions")
     }
   }
+}
 
-  private static func output(_ path: BytePath) -> [String: JSONValue] {
-    [
-      "path": .string(path.lossyText),
-      "page": .string(path.appending(Preview.page).lossyText),
-      "poster": .string(path.appending(Preview.poster).lossyText),
-      "contact_sheet": .string(path.appending(Preview.contactSheet).lossyText),
+/// What the result says of one preview: where it is, and little of what was found.
+private struct PreviewOutput {
+  let members: [String: JSONValue]
+
+  init(_ facts: PreviewFacts, in folder: BytePath) {
+    func path(_ name: String) -> JSONValue { .string(folder.appending(name).lossyText) }
+    func count(_ severity: Finding.Severity) -> JSONValue {
+      .integer(Int64(facts.findings.count { $0.severity == severity }))
+    }
+    var members: [String: JSONValue] = [
+      "path": .string(folder.lossyText),
+      "page": path(Preview.page),
+      "poster": path(facts.poster.name),
+      "contact_sheet": path(facts.contactSheet.name),
+      "findings": .object([
+        "info": count(.info), "warning": count(.warning), "problem": count(.problem),
+      ]),
     ]
+    members["proxy"] = facts.proxy.map { path($0.name) }
+    members["storyboard"] = facts.storyboard.map { path($0.track) }
+    members["waveform"] = facts.waveform.map { path($0.name) }
+    members["loudness_lufs"] = facts.loudness?.integrated.map { .number($0) }
+    members["true_peak_dbtp"] = facts.loudness?.truePeak.map { .number($0) }
+    self.members = members
   }
 }

@@ -22,24 +22,27 @@ struct PreviewFolder: Sendable {
     }
   }
 
-  /// Puts the pictures and the page in their place.
+  /// Puts the files, the facts and the page in their place.
   ///
   /// A preview that is there already (the same bytes were handed off before) gets the new files one by
-  /// one, the page last.
-  func publish(page: [UInt8], _ pictures: [String]) async throws {
+  /// one, the page last; files of the former one that this one has not are removed after that.
+  func publish(page: [UInt8], facts: [UInt8], _ files: [String]) async throws {
+    let names = files + [PreviewFacts.file, Preview.page]
     try await thread.run {
-      for name in pictures {
+      for name in files {
         try FileDescriptor.open(temporary.appending(name), O_RDONLY).sync()
       }
+      try DurableFile.write(facts, to: temporary.appending(PreviewFacts.file), permissions: 0o644)
       try DurableFile.write(page, to: temporary.appending(Preview.page), permissions: 0o644)
-      try removeAll(but: pictures + [Preview.page])
+      try removeAll(but: names)
       do {
         try DurableFile.renameNoReplace(temporary, to: place)
       } catch let error as SystemError where error.errno == EEXIST || error.errno == EINVAL {
         try checkFolder()
-        for name in pictures + [Preview.page] {
+        for name in names {
           try DurableFile.rename(temporary.appending(name), to: place.appending(name))
         }
+        try removeFormer(but: names)
         try Directory.sync(place)
         try clear()
       }
@@ -76,6 +79,18 @@ struct PreviewFolder: Sendable {
     for entry in try Directory.entries(of: temporary)
     where !kept.contains(where: { BytePath($0) == entry.name }) {
       try DurableFile.unlink(temporary.appending(entry.name))
+    }
+  }
+
+  /// Only what a preview makes: what somebody else laid into the folder stays.
+  private func removeFormer(but kept: [String]) throws(SystemError) {
+    let own = [DecodePass.proxy, Waveform.name, Storyboard.track]
+    for entry in try Directory.entries(of: place) {
+      let name = entry.name.lossyText
+      let isSheet = name.hasPrefix("storyboard") && name.hasSuffix(".jpg")
+      if (own.contains(name) || isSheet) && !kept.contains(name) {
+        try DurableFile.unlink(place.appending(entry.name))
+      }
     }
   }
 }

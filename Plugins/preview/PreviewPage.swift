@@ -44,7 +44,8 @@ struct PreviewPage {
   /// The shapes of the picture and of the storyboard's tiles, which no attribute may say: the policy
   /// forbids style attributes.
   private var ratios: String {
-    let picture = facts.proxy.map { ($0.width, $0.height) } ?? (facts.poster.width, facts.poster.height)
+    let picture =
+      facts.proxy.map { ($0.width, $0.height) } ?? (facts.poster.width, facts.poster.height)
     let tile = facts.storyboard.map { ($0.tileWidth, $0.tileHeight) } ?? picture
     func ratio(_ size: (Int, Int)) -> String {
       PageText.number(Double(max(1, size.0)) / Double(max(1, size.1)), digits: 5)

@@ -8,71 +8,123 @@ import Paths
 /// the picture as the file says.
 struct Stills: Sendable {
   private static let most = 12
-  private static let columns = 4
-  /// Square pixels, at most 1280 wide, never enlarged.
-  private static let scale: BytePath = "scale='min(1280,max(1,trunc(iw*sar)))':-2,setsar=1"
-  /// Drops pictures of which half or more is black.
-  private static let notBlack = "blackframe=0,metadata=select:key=lavfi.blackframe.pblack:value=50"
-  private static let names: BytePath = "still%02d.jpg"
+  /// The longer side of a picture on the sheet, and the space around each.
+  private static let cell = 320
+  private static let gap = 4
 
-  let asset: GrantedAsset
+  /// One picture that was taken.
+  struct Still: Sendable, Hashable {
+    let name: String
+    /// Seconds; nil where it is just the first picture of the file.
+    let time: Double?
+  }
+
+  let source: Source
   let ffmpeg: FFmpeg
+  let features: FFmpegFeatures
   /// Where the pictures go.
   let folder: BytePath
+  /// Of each picture.
+  let size: PictureSize
 
-  /// Takes pictures from all over the asset and returns how many there are.
+  /// Takes pictures from all over the asset.
   ///
-  /// A seek near the end, or in a file whose duration is not right, gives none: then there are fewer.
-  func take(_ progress: @Sendable (Double) async -> Void) async throws -> Int {
-    var count = 0
+  /// A seek near the end, in a damaged part, or in a file whose duration is not right, gives none: then
+  /// there are fewer.
+  func take(_ progress: @Sendable (Double) async -> Void) async throws -> [Still] {
+    var stills: [Still] = []
+    var failure: FFmpegFailure?
     for (index, moment) in moments.enumerated() {
       await progress(Double(index) / Double(moments.count))
-      let seconds = BytePath("\(moment)")
-      if try await take(["-ss", seconds], as: count) { count += 1 }
+      let still = Still(name: name(stills.count), time: moment)
+      do {
+        if try await take(still, ["-ss", BytePath("\(moment)")]) { stills.append(still) }
+      } catch let error as FFmpegFailure where !error.isOutOfSpace {
+        failure = error
+      }
     }
-    if count > 0 { return count }
+    if !stills.isEmpty { return stills }
     // One frame, or a time that nobody knows: the first picture that there is.
-    if try await take([], as: 0) { return 1 }
-    throw FFmpegFailure(status: .exited(0), line: "no picture in the file")
+    let first = Still(name: name(0), time: nil)
+    if try await take(first, []) { return [first] }
+    throw failure ?? FFmpegFailure(status: .exited(0), line: "no picture in the file")
   }
 
-  /// The picture that is most like the others and not black; of black ones only, any.
-  func makePoster(_ name: String) async throws {
-    let all: [BytePath] = ["-framerate", "1", "-i", Self.names]
-    let poster = BytePath(name)
-    let choice = "\(Self.notBlack):function=less,thumbnail=\(Self.most)"
-    try await ffmpeg.run(all + picture(BytePath(choice), poster), in: folder)
-    if try FileStatus.of(folder.appending(poster)) == nil {
-      try await ffmpeg.run(all + picture(BytePath("thumbnail=\(Self.most)"), poster), in: folder)
-    }
+  /// All pictures, at least one, on one sheet, with their times where ffmpeg can write.
+  func makeContactSheet(_ name: String, of stills: [Still]) async throws -> PictureSize {
+    let cell = size.scaled(toLonger: Self.cell)
+    let columns = min(stills.count, cell.width >= cell.height ? 4 : 6)
+    let rows = (stills.count + columns - 1) / columns
+    let filters =
+      ["scale=\(cell.width):\(cell.height)"] + captions(stills, cell)
+      + ["tile=\(columns)x\(rows):padding=\(Self.gap):margin=\(Self.gap)"]
+    let all: [BytePath] = ["-framerate", "1", "-i", "still%02d.jpg", "-vf"]
+    let sheet = BytePath(filters.joined(separator: ","))
+    try await ffmpeg.run(all + [sheet] + Self.picture(name), in: folder)
+    return PictureSize(
+      width: columns * (cell.width + Self.gap) + Self.gap,
+      height: rows * (cell.height + Self.gap) + Self.gap
+    )
   }
 
-  /// All pictures, at least one, on one sheet.
-  func makeContactSheet(_ name: String, of count: Int) async throws {
-    let columns = min(count, Self.columns)
-    let rows = (count + columns - 1) / columns
-    let sheet = "scale=320:-2,tile=\(columns)x\(rows):padding=4:margin=4"
-    let all: [BytePath] = ["-framerate", "1", "-i", Self.names]
-    try await ffmpeg.run(all + picture(BytePath(sheet), BytePath(name)), in: folder)
+  /// How good each picture is as the poster.
+  func looks(of stills: [Still]) async throws -> [PictureLook] {
+    let gathered = GatheredLooks()
+    let filter =
+      "scale=160:-2,format=yuv420p,signalstats"
+      + [
+        ("entropy", "entropy"), ("blurdetect", "blurdetect"),
+      ].filter { features.filters.contains($0.0) }.map { ",\($0.1)" }.joined()
+      + ",metadata=print:file='pipe\\:4'"
+    try await ffmpeg.run(
+      ["-framerate", "1", "-i", "still%02d.jpg", "-vf", BytePath(filter), "-f", "null", "-"],
+      in: folder,
+      readers: [4: { gathered.take($0) }]
+    )
+    return gathered.looks
   }
 
   /// Where pictures are taken, in seconds: in the middle of equal parts, two parts a second at most.
   private var moments: [Double] {
-    guard let duration = asset.duration, duration.isFinite, duration > 0 else { return [] }
-    let count = min(Self.most, max(1, Int(min(duration, 60)) * 2))
+    guard let duration = source.duration else { return [] }
+    let count = min(Self.most, max(1, Int(min(duration, 60) * 2)))
     return (0..<count).map { (Double($0) + 0.5) * duration / Double(count) }
       .map { ($0 * 1000).rounded(.down) / 1000 }
   }
 
+  private func name(_ number: Int) -> String { "still\(number < 10 ? "0" : "")\(number).jpg" }
+
   /// Takes one picture; false if there is none.
-  private func take(_ seek: [BytePath], as number: Int) async throws -> Bool {
-    let name = BytePath("still\(number < 10 ? "0" : "")\(number).jpg")
-    let input: [BytePath] = ["-i", asset.path, "-map", "0:v:0", "-an", "-sn", "-dn"]
-    try await ffmpeg.run(seek + input + picture(Self.scale, name), in: folder)
-    return try FileStatus.of(folder.appending(name)) != nil
+  private func take(_ still: Still, _ seek: [BytePath]) async throws -> Bool {
+    let filters = PictureFilters(video: source.video, size: size, features: features)
+    let map: [BytePath] = [
+      "-map", BytePath("0:\(source.pictureTrack)"), "-vf", BytePath(filters.stillChain),
+    ]
+    try await ffmpeg.run(
+      ffmpeg.input(source.path, before: seek) + map + Self.picture(still.name),
+      in: folder
+    )
+    return try FileStatus.of(folder.appending(still.name)) != nil
   }
 
-  private func picture(_ filter: BytePath, _ name: BytePath) -> [BytePath] {
-    ["-vf", filter, "-frames:v", "1", "-q:v", "3", "-f", "image2", "-update", "1", "-y", name]
+  /// One filter for each picture: `0:01:23` in its corner.
+  private func captions(_ stills: [Still], _ cell: PictureSize) -> [String] {
+    guard let font = features.font else { return [] }
+    let height = min(16, max(9, min(cell.width, cell.height) / 9))
+    let isShort = (source.duration ?? 0) < 60
+    return stills.enumerated().compactMap { index, still in
+      guard let time = still.time else { return nil }
+      let text = DrawnText(
+        TimeText.clock(time, hasTenths: isShort),
+        font: font,
+        height: height,
+        place: "x=4:y=h-th-5"
+      )
+      return text.filter + ":enable='eq(n,\(index))'"
+    }
+  }
+
+  private static func picture(_ name: String) -> [BytePath] {
+    ["-frames:v", "1", "-q:v", "3", "-f", "image2", "-update", "1", BytePath(name)]
   }
 }

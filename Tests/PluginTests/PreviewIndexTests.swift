@@ -39,7 +39,11 @@ struct PreviewIndexTests {
   }
 
   private static func titles(_ folder: BytePath) throws -> Set<String> {
-    Set(try page(folder).split(separator: "data-title=\"").dropFirst().map { String($0.prefix { $0 != "\"" }) })
+    Set(
+      try page(folder).split(separator: "data-title=\"").dropFirst().map {
+        String($0.prefix { $0 != "\"" })
+      }
+    )
   }
 
   @Test("it shows what is there at each rebuild, and nothing of what was deleted")
@@ -47,15 +51,18 @@ struct PreviewIndexTests {
     let scratch = try Scratch()
     let index = IndexFolder(scratch.out)
     #expect(try await index.rebuild().isEmpty)
-    #expect(try Self.page(scratch.out).contains("There is no preview yet."))
+    #expect(try Directory.entries(of: scratch.out).isEmpty)
     let first = try Self.add(1, to: scratch.out, title: "<b>&\"'")
-    _ = try Self.add(2, to: scratch.out)
+    let second = try Self.add(2, to: scratch.out)
     // A crash between a preview and the index leaves it to the next rebuild, which may be another process's.
     #expect(try await IndexFolder(scratch.out).rebuild().isEmpty)
     #expect(try Self.titles(scratch.out) == ["&lt;b&gt;&amp;&quot;&#39;", "Clip 2"])
     try Directory.removeTree(first)
     #expect(try await index.rebuild().isEmpty)
     #expect(try Self.titles(scratch.out) == ["Clip 2"])
+    try Directory.removeTree(second)
+    #expect(try await index.rebuild().isEmpty)
+    #expect(try Self.page(scratch.out).contains("There is no preview yet."))
   }
 
   @Test("a preview that was made again is shown as it is now")

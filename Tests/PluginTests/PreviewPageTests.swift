@@ -9,7 +9,8 @@ import Testing
 @Suite("review page")
 struct PreviewPageTests {
   private static let hostile =
-    #"</script><script>alert(1)</script><!-- "x" 'y' &amp; `$` \u{2028}"# + "\u{2028}\u{2029}\u{0}\u{202E}"
+    #"</script><script>alert(1)</script><!-- "x" 'y' &amp; `$` \u{2028}"#
+    + "\u{2028}\u{2029}\u{0}\u{202E}"
 
   private static func facts(_ text: String) -> PreviewFacts {
     let digest = known(ContentDigest([UInt8](repeating: 7, count: 32)))
