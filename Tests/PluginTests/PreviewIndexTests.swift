@@ -138,7 +138,7 @@ struct PreviewIndexTests {
   func together() async throws {
     let scratch = try Scratch()
     let out = scratch.out
-    let count = 40
+    let count = 24
     try await withThrowingTaskGroup { group in
       for seed in 0..<count {
         // Each with a lock of its own, as in as many processes.
