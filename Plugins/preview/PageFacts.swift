@@ -42,7 +42,7 @@ struct PageFacts {
     }
     return [
       ("Name", facts.fileName),
-      ("Container", facts.container.map(PageNames.container)),
+      ("Container", facts.container.map { PageNames.container($0, of: facts.fileName) }),
       ("Size", PageText.bytes(facts.size)),
       ("Duration", facts.duration.map(PageText.duration) ?? "unknown"),
       ("Bit rate", rate.flatMap { $0 < 1e12 ? PageText.bitRate(Int($0)) : nil }),
@@ -119,12 +119,12 @@ struct PageFacts {
     guard let proxy = facts.proxy else { return [] }
     return [
       ("Size", "\(PageText.size(proxy.width, proxy.height)), \(PageText.bytes(proxy.size))"),
-      ("Changed", proxy.changes.isEmpty ? nil : proxy.changes.joined(separator: " ")),
+      ("Changed", proxy.changes.isEmpty ? nil : proxy.changes.joined(separator: ", ")),
       ("Timecode", proxy.hasBurntTimecode ? "burnt in" : nil),
     ]
   }
 
   private var preview: [Row] {
-    [("Made", facts.madeAt), ("With", "ffmpeg \(facts.tool)")]
+    [("Made", facts.madeAt), ("With", facts.tool)]
   }
 }

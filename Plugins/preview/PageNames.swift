@@ -35,7 +35,13 @@ enum PageNames {
     return text
   }
 
-  static func container(_ name: String) -> String { containers[name] ?? name }
+  /// ffmpeg names all that one demuxer reads (`mov,mp4,m4a`); the file's extension says which it is.
+  static func container(_ name: String, of file: String) -> String {
+    let all = name.split(separator: ",").map(String.init)
+    let ending = file.split(separator: ".").last.map { $0.lowercased() } ?? ""
+    let one = all.first { $0 == ending } ?? all.first ?? name
+    return containers[one] ?? one
+  }
 
   static func color(_ name: String) -> String { colors[name] ?? name }
 

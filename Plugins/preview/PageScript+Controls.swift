@@ -78,7 +78,7 @@ extension PageScript {
       let wasPlaying = null;
       watchers.push(time => {
         $("clock").textContent = label(time);
-        const frame = Number.isNaN(rate) ? "" : `frame ${frameAt(time).toLocaleString("en")}`;
+        const frame = Number.isNaN(rate) || track.variable_frame_rate ? "" : `frame ${frameAt(time).toLocaleString("en")}`;
         const end = timecode ? elapsed(time) : `of ${elapsed(length)}`;
         $("count").textContent = [end, frame].filter(Boolean).join(" · ")
           + (timecode && total ? ` of ${total.toLocaleString("en")}` : "");

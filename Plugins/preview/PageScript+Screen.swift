@@ -85,7 +85,9 @@ extension PageScript {
       video.controls = false;
       const took = time => { if (video && wanted === null) { position = time; changed() } };
       video.addEventListener("loadedmetadata", () => {
-        if (Number.isFinite(video.duration) && video.duration > 0) length = video.duration;
+        // Sound or picture may go on after the proxy's end: the findings and the waveform do.
+        const end = video.duration;
+        if (Number.isFinite(end) && end > 0 && !(length > end + .25)) length = end;
         changed();
       });
       video.addEventListener("seeked", () => {

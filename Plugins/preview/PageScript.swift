@@ -19,7 +19,9 @@ enum PageScript {
     })();
     /// Seconds of one step.
     const step = 1 / (rate || 25);
-    const frames = track.frame_count || Infinity;
+    /// A frame has a number only where all are of one length and as many as they should be.
+    const frames = track.frame_count > 0 && !track.variable_frame_rate
+      && Math.abs(track.frame_count / rate - facts.duration) < 2 * step ? track.frame_count : Infinity;
     // A twentieth of a frame for what is lost in rounding.
     const frameAt = time => clamp(Math.floor(time * rate + .05), 0, frames - 1);
 

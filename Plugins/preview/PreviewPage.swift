@@ -60,7 +60,7 @@ struct PreviewPage {
     if let duration = facts.duration { items.append("\(PageText.duration(duration))") }
     if let picture = facts.video.first {
       items.append("\(PageText.size(picture.displayWidth, picture.displayHeight))")
-      if let rate = picture.frameRate { items.append("\(PageText.number(rate, digits: 3)) fps") }
+      if let rate = picture.frameRate { items.append("\(PageText.number(rate, digits: 2)) fps") }
       items.append("\(PageNames.codec(picture.codec, picture.profile))")
     }
     items.append("\(PageText.bytes(facts.size))")

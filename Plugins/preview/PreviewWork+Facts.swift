@@ -42,7 +42,7 @@ extension PreviewWork {
       sha256: asset.sha256.hex,
       size: asset.size,
       container: asset.container ?? report.format?.name,
-      madeAt: "\(madeAt)",
+      madeAt: madeAt.rfc3339,
       tool: "ffmpeg \(features.version)",
       duration: duration,
       startTime: report.startTime,

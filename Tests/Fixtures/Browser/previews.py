@@ -25,11 +25,12 @@ def expect(holds, what):
 
 
 def until(page, condition, what, within=20):
-    """Waits until a JavaScript expression is true."""
-    try:
-        page.wait_for_function(condition, timeout=within * 1000)
-    except Exception:
-        expect(False, f"{what}: {page.url}")
+    """Waits until a JavaScript expression is true; the pages' policy forbids playwright's own way."""
+    end = time.monotonic() + within
+    while not page.evaluate(condition):
+        if time.monotonic() > end:
+            return expect(False, f"{what}: {page.url}")
+        page.wait_for_timeout(20)
 
 
 class Server(http.server.SimpleHTTPRequestHandler):
@@ -92,7 +93,7 @@ CONTRAST = """() => {
 # What has no name for those who do not see it.
 NAMELESS = """() => {
   const named = e => e.getAttribute("aria-label") || e.getAttribute("aria-labelledby")
-    || e.textContent.trim() || e.labels && e.labels.length && e.labels[0].textContent.trim();
+    || e.textContent.trim() || e.querySelector("img[alt]:not([alt=''])") || e.labels && e.labels.length && e.labels[0].textContent.trim();
   const found = [...document.querySelectorAll("button, a[href], input, select, video, [role]")]
     .filter(e => e.checkVisibility() && !named(e)).map(e => e.outerHTML.slice(0, 100));
   const images = [...document.images].filter(e => !e.hasAttribute("alt")).map(e => e.src);
