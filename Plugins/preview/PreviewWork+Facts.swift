@@ -75,7 +75,7 @@ extension PreviewWork {
       )
     }
     if let storyboard = pass.graph.storyboard, pass.tileCount > 0 {
-      facts.storyboard = try await files(of: storyboard, pass.tileCount, facts.duration ?? 0)
+      facts.storyboard = try await files(of: storyboard, pass.tileCount, facts.duration)
     }
     if settings.waveform, !pass.sound.isSilent {
       try await Waveform(pieces: pass.sound.pieces).draw(in: folder, ffmpeg: ffmpeg)
@@ -96,8 +96,10 @@ extension PreviewWork {
   private func files(
     of storyboard: Storyboard,
     _ count: Int,
-    _ duration: Double
+    _ duration: Double?
   ) async throws -> StoryboardFiles {
+    // The last one may be of the moment at which the video has just ended.
+    let count = duration.map { min(count, storyboard.tiles(in: $0)) } ?? count
     var sheets: [PictureFile] = []
     for number in 0..<storyboard.sheetCount(count) {
       sheets.append(try await file(Storyboard.sheet(number), storyboard.sheetSize))
@@ -105,7 +107,7 @@ extension PreviewWork {
     let track = folder.appending(Storyboard.track)
     try await thread.run {
       let file = try FileDescriptor.open(track, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644)
-      try file.write(Array(storyboard.cues(count, duration: duration).utf8))
+      try file.write(Array(storyboard.cues(count, duration: duration ?? 0).utf8))
       try file.close()
     }
     return StoryboardFiles(

@@ -37,9 +37,16 @@ struct Storyboard: Sendable, Hashable {
     }
     let last = Interval(max(600, Int((duration / Double(Self.most)).rounded(.up))), 1)
     interval = Self.intervals.first { duration / $0.seconds <= Double(Self.most) } ?? last
-    let count = max(1, Int((duration / interval.seconds).rounded()))
+    let count = Self.tiles(in: duration, interval)
     columns = min(count, Self.columnsOfFull)
     rows = min(Self.columnsOfFull, (count + columns - 1) / columns)
+  }
+
+  /// How many tiles begin before the end.
+  func tiles(in duration: Double) -> Int { Self.tiles(in: duration, interval) }
+
+  private static func tiles(in duration: Double, _ interval: Interval) -> Int {
+    max(1, Int(min(duration / interval.seconds - 1e-6, 1e6).rounded(.up)))
   }
 
   var sheetSize: PictureSize {
