@@ -50,9 +50,13 @@ extension ServerTests {
             names.append(name)
           }
         }
-        for name in names {
-          let asset = try await scene.identifier(of: name)
-          _ = try await scene.handoff(of: asset, to: "preview", is: "succeeded")
+        for name in names { _ = try await scene.identifier(of: name) }
+        let handoffs = try await scene.broker.wait("handoffs", within: .seconds(600)) { all in
+          all.elements.count == names.count
+            && all.elements.allSatisfy { ["succeeded", "failed"].contains($0["status"]?.text) }
+        }
+        for handoff in handoffs.elements {
+          #expect(handoff["status"]?.text == "succeeded", "\(handoff)")
         }
         let script = BytePath(#filePath).parent.parent.parent
           .appending("Fixtures/Browser/previews.py")
