@@ -56,7 +56,7 @@ struct IndexEntry: Sendable, Hashable, Codable {
       width="\(poster.width)" height="\(poster.height)" alt="">\(length)</span>
       <span class="name"><bdi>\(title)</bdi></span></a>
       <p>\(about)</p>
-      <p class="made"><time datetime="\(madeAt)">\(day)</time></p>
+      <p class="made"><time datetime="\(madeAt)">\(PageText.moment(madeAt))</time></p>
       <ul class="badges" aria-label="Special">\(badges)</ul></li>
       """
   }
@@ -76,10 +76,5 @@ struct IndexEntry: Sendable, Hashable, Codable {
     parts.append(PageText.bytes(size))
     // A quantity stays with its unit when the line is broken.
     return parts.map { $0.replacing(" ", with: "\u{A0}") }.joined(separator: " · ")
-  }
-
-  /// `2026-12-01 09:40 UTC`; scripts make the reader's own time of it.
-  private var day: String {
-    "\(madeAt.prefix(16)) UTC".replacing("T", with: " ", maxReplacements: 1)
   }
 }

@@ -33,7 +33,8 @@ struct PageBadge: Sendable, Hashable, Codable {
       if let range = picture.hdr {
         badges.append(PageBadge(kind: .hdr, text: PageNames.dynamicRange(range)))
       }
-      if picture.displayHeight > picture.displayWidth {
+      // A little higher than wide is a square to most people.
+      if Double(picture.displayHeight) >= Double(picture.displayWidth) * 1.2 {
         badges.append(PageBadge(kind: .vertical, text: "Vertical"))
       }
       if picture.isInterlaced { badges.append(PageBadge(kind: .interlaced, text: "Interlaced")) }

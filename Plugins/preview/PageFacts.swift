@@ -94,7 +94,7 @@ struct PageFacts {
     facts.audio.enumerated().map { number, track in
       let parts: [String?] = [
         PageNames.codec(track.codec),
-        track.layout ?? "\(track.channels) channel\(track.channels == 1 ? "" : "s")",
+        track.layout ?? (track.channels == 1 ? "mono" : "\(track.channels) channels"),
         PageText.sampleRate(track.sampleRate), track.bitRate.map(PageText.bitRate),
         track.language, track.title, track.isInProxy ? "in the proxy" : nil,
       ]
@@ -125,6 +125,6 @@ struct PageFacts {
   }
 
   private var preview: [Row] {
-    [("Made", facts.madeAt), ("With", facts.tool)]
+    [("Made", PageText.moment(facts.madeAt)), ("With", facts.tool)]
   }
 }

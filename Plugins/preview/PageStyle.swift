@@ -66,6 +66,7 @@ enum PageStyle {
     .button.plain { background: none; border-color: transparent; padding-inline: .5rem }
     .button.plain:hover { background: var(--raised) }
     .badges { display: flex; flex-wrap: wrap; gap: .375rem }
+    .badges:empty { display: none }
     .badge {
       display: inline-flex; align-items: center; gap: .3rem; padding: .0625rem .5rem;
       border-radius: 99px; font-size: .75rem; font-weight: 600; line-height: 1.5;

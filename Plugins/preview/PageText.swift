@@ -16,9 +16,9 @@ enum PageText {
     duration(seconds < 1e9 ? max(1, seconds.rounded()) : seconds)
   }
 
-  /// `PT62.5S`, for machines.
-  static func machineDuration(_ seconds: Double) -> String {
-    "PT\(number(seconds, digits: 3))S"
+  /// `2026-12-01 09:40 UTC`, from RFC 3339 in UTC.
+  static func moment(_ rfc3339: String) -> String {
+    "\(rfc3339.prefix(16)) UTC".replacing("T", with: " ", maxReplacements: 1)
   }
 
   /// `1.25 GB`, in steps of 1000.
