@@ -9,7 +9,9 @@ struct Complaints: Sendable {
   fileprivate(set) var last: String?
 
   /// The last line that says something about the file.
-  var reason: String { last ?? "" }
+  var reason: String { last ?? remark ?? "" }
+  /// What is said after every failure, for want of better.
+  fileprivate var remark: String?
 }
 
 /// Counts error lines and keeps the few that are told: a damaged file gives millions.
@@ -20,7 +22,11 @@ final class ComplaintLog: Sendable {
 
   func take(_ line: String) {
     let line = Self.plain(line)
-    if line.isEmpty || Self.isEmpty(line) { return }
+    if line.isEmpty { return }
+    if Self.isEmpty(line) {
+      state.withLock { $0.remark = $0.remark ?? line }
+      return
+    }
     state.withLock {
       $0.count += 1
       if $0.first == nil { $0.first = line }

@@ -88,7 +88,9 @@ struct DecodeGraph: Sendable {
     guard hasSound, settings.proxy || measuresSound else { return [] }
     let tracks = source.soundTracks.map { "[0:\($0)]" }.joined()
     let pair = source.soundTracks.count == 2 ? "join=inputs=2:channel_layout=stereo," : ""
-    let forProxy = "aresample=48000:async=1,aformat=channel_layouts=stereo[sound]"
+    // Mixing one channel to two would make it 3 dB quieter.
+    let both = isMono ? "pan=stereo|c0=c0|c1=c0" : "aformat=channel_layouts=stereo"
+    let forProxy = "aresample=48000:async=1,\(both)[sound]"
     var measuring =
       "asetnsamples=n=\(samplesInPiece):p=0,astats=reset=1:metadata=1:measure_perchannel=none"
       + ":measure_overall=Peak_level+RMS_level+Flat_factor," + Self.printing("ametadata", 6)
@@ -134,6 +136,11 @@ struct DecodeGraph: Sendable {
   }
 
   private func isHeard(_ index: Int) -> Bool { source.soundTracks.first == index }
+
+  private var isMono: Bool {
+    let heard = source.report.audio.first { isHeard($0.index) }
+    return source.soundTracks.count == 1 && heard?.channels == 1
+  }
 
   private var samplesInPiece: Int {
     let rate = source.report.audio.first { isHeard($0.index) }?.rate ?? 48_000

@@ -149,8 +149,8 @@ struct RenditionTests {
     }
   }
 
-  @Test("the preview plugin's poster is given to who uses it")
-  func poster() async throws {
+  @Test("a ProRes master's poster and proxy from the preview plugin go to who uses them")
+  func preview() async throws {
     let destinations =
       """
       [destination.preview]
@@ -160,17 +160,48 @@ struct RenditionTests {
       write = ["preview"]
       [destination.preview.settings]
       folder = "./preview"
+      nice = 0
 
       """ + RenditionPlugin.destination("cards", "take", "after = [\"preview\"]\nuse = \"poster\"")
-    try await RenditionPlugin.run(["preview", "cards"], destinations) { scene in
-      try scene.place(try await Scene.video(1), as: "clip.mp4")
-      let asset = try await scene.identifier(of: "clip.mp4")
+      + RenditionPlugin.destination("social", "take", "after = [\"preview\"]\nuse = \"proxy\"")
+    try await RenditionPlugin.run(["preview", "cards", "social"], destinations) { scene in
+      let master = scene.broker.root.appending("master.mov")
+      try await Self.makeMaster(master)
+      let bytes = try FileDescriptor.open(master, O_RDONLY).readAll(limit: 1 << 24)
+      try scene.place(bytes, as: "clip.mov")
+      let asset = try await scene.identifier(of: "clip.mov")
       let preview = try await scene.handoff(of: asset, to: "preview", is: "succeeded")
-      let card = try await scene.handoff(of: asset, to: "cards", is: "succeeded")
-      let poster = BytePath(try #require(preview["output"]?["poster"]?.text))
-      #expect(card["output"]?["sha256"]?.text == (try Self.digest(of: poster)))
-      #expect(card["output"]?["name"]?.text == "clip.jpg")
+      for (user, made, name) in [
+        ("cards", "poster", "clip.jpg"), ("social", "proxy", "clip.mp4"),
+      ] {
+        let given = try await scene.handoff(of: asset, to: user, is: "succeeded")
+        let file = BytePath(try #require(preview["output"]?[made]?.text))
+        #expect(given["output"]?["sha256"]?.text == (try Self.digest(of: file)))
+        #expect(given["output"]?["name"]?.text == name)
+      }
+      let proxy = BytePath(try #require(preview["output"]?["proxy"]?.text))
+      let start = try FileDescriptor.open(proxy, O_RDONLY).readAll(limit: 1 << 24)
+      #expect(Self.holds(start, "avc1") && !Self.holds(start, "apcn"))
+      #expect(Self.holds(bytes, "apcn"))
     }
+  }
+
+  /// ProRes 422, half a second.
+  private static func makeMaster(_ path: BytePath) async throws {
+    let arguments =
+      "-nostdin -v error -f lavfi -i testsrc=s=320x240:d=0.5 -c:v prores_ks -profile:v 2"
+    let process = try await SpawnedProcess.spawn(
+      ProcessCommand(
+        "/usr/bin/ffmpeg",
+        arguments: arguments.split(separator: " ").map { BytePath(String($0)) } + [path],
+        environment: ["LC_ALL=C"]
+      )
+    )
+    #expect(await process.exit() == .exited(0))
+  }
+
+  private static func holds(_ bytes: [UInt8], _ text: String) -> Bool {
+    bytes.firstRange(of: Array(text.utf8)) != nil
   }
 
   private static func renditions(of asset: String, _ scene: Scene) async throws -> [JSONValue] {
