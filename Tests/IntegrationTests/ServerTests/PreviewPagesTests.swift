@@ -1,4 +1,5 @@
 import Glibc
+import HandoffProtocol
 import HandoffTestSupport
 import LinuxSystem
 import Paths
