@@ -91,8 +91,8 @@ struct MatrixUpload: Sendable {
     if reply.isSuccess { return nil }
     switch (reply.status, reply.errcode) {
     case (409, _):
-      // Also the answer while an earlier upload is still worked on, and for two minutes after a server has
-      // died over one: it alone does not prove that the bytes are there.
+      // Also the answer while an earlier upload is still worked on, and for two minutes after one of several
+      // workers has died over it: it alone does not prove that the bytes are there.
       return try await arrives(media) ? nil : reply
     case (404, "M_NOT_FOUND"), (403, "M_FORBIDDEN"):
       // Forgotten, or asked for by another account.

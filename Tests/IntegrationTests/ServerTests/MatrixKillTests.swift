@@ -167,7 +167,7 @@ extension ServerTests.Matrix {
     #expect(try await poster.uploads() == 1)
   }
 
-  /// Synapse says 409 M_CANNOT_OVERWRITE_MEDIA also for two minutes after it has died over an upload.
+  /// Synapse says 409 M_CANNOT_OVERWRITE_MEDIA also for two minutes after a worker has died over an upload.
   @Test(
     "an upload that the server holds back is not taken for a whole one",
     .timeLimit(.minutes(1))

@@ -98,13 +98,13 @@ final class Synapse: Sendable {
     if let process = slot.held { Glibc.kill(process.id, signal) }
   }
 
-  /// Holds the empty uploads of a user back, as for two minutes after a crash.
+  /// Holds the empty uploads of a user back, as for two minutes after another of its workers has died.
   func holdUploads(of user: String) async throws {
     let script = """
       import sqlite3, time
       db = sqlite3.connect("\(root)/db", timeout=10)
       db.execute(
-          "INSERT INTO worker_locks SELECT 'upload_media', media_id, 'master', 'held', ?"
+          "INSERT INTO worker_locks SELECT 'upload_media', media_id, 'worker', 'held', ?"
           " FROM local_media_repository WHERE user_id = ? AND media_length IS NULL",
           (int(time.time() * 1000), "\(user)"),
       )
