@@ -54,7 +54,12 @@ protocol Platform: Sendable {
 
   /// Looks for what an earlier ``publish(_:_:)`` may have published.
   ///
-  /// - Parameter since: when it may first have been published.
+  /// - Parameters:
+  ///   - post: as it was, or would have been, published.
+  ///   - prepared: what was published.
+  ///   - since: when it may first have been published.
+  /// - Returns: ``Finding/absent`` only where that is certain, since it is published then.
+  /// - Throws: where it could not be looked for.
   func find(_ post: Post, _ prepared: JSONValue, since: Timestamp) async throws -> Finding
 }
 

@@ -22,6 +22,7 @@ struct Settlement: Sendable {
   ///   - since: when it may first have been.
   ///   - doubt: why it may have been already; nil where it certainly was not.
   /// - Returns: nil where it certainly is not published, without a reason why not.
+  /// - Throws: `ResultError`, with effect `unknown` where nobody knows.
   func settle(_ prepared: JSONValue, since: Timestamp, doubt: String?) async throws -> Receipt? {
     var doubt = doubt
     var pauses = pace.pauses.makeIterator()

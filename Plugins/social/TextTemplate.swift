@@ -43,6 +43,7 @@ struct TextTemplate: Hashable, Sendable {
   /// - Parameters:
   ///   - text: `{{` and `}}` stand for the braces themselves.
   ///   - setting: its name, for errors.
+  /// - Throws: `not_configured` for a placeholder that stands for nothing, or braces without their partner.
   init(_ text: String, setting: String) throws(ResultError) {
     var pieces: [Piece] = []
     var plain = ""

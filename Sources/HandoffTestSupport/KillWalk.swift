@@ -28,6 +28,7 @@ package struct KillWalk: Sendable {
   ///
   /// - Parameter trial: makes one delivery with these `HANDOFF_FAULT` values and returns how many processes it took.
   /// - Returns: at how many points there was a kill.
+  /// - Throws: what the trial throws, and where it has no end.
   nonisolated(nonsending) package func run(
     _ trial: nonisolated(nonsending) ([String]) async throws -> Int
   ) async throws -> Int {

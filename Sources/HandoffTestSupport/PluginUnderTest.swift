@@ -82,8 +82,13 @@ package struct PluginUnderTest: Sendable {
   ///
   /// It submits, and after each end of the process starts it again and asks what became of it.
   ///
-  /// - Parameter faults: `HANDOFF_FAULT` of the first processes; those after them run unharmed.
+  /// - Parameters:
+  ///   - submitted: the handoff.
+  ///   - assets: what is granted for it.
+  ///   - faults: `HANDOFF_FAULT` of the first processes; those after them run unharmed.
+  ///   - onStart: told of each process.
   /// - Returns: how it ended, and how many processes it took.
+  /// - Throws: where a process ends that nobody has killed.
   package func deliverOverCrashes(
     _ submitted: SubmitParameters,
     _ assets: [LocalIdentifier: ResolvedAsset],

@@ -16,6 +16,7 @@ struct MastodonSearch: Sendable {
   ///
   /// - Parameter since: the search is complete once it has come to older ones; nil for all pages.
   /// - Returns: `absent` only after a complete search.
+  /// - Throws: where the server does not let it look.
   func statuses(since: Timestamp?) async throws -> Finding {
     let account = try await client.account()
     guard account.status == 200 else { throw MastodonRefusal.error(account, "looking for it") }
