@@ -41,7 +41,7 @@ struct FFmpegFailure: Error, CustomStringConvertible {
   var description: String {
     switch status {
     case .signalled(SIGXCPU), .signalled(SIGKILL):
-      "ffmpeg was ended: it had \(bounds.cpuSeconds) seconds of processor time"
+      "ffmpeg was ended, after \(bounds.cpuSeconds) seconds of processor time or for want of memory"
     case .signalled(SIGXFSZ):
       "ffmpeg wrote a file of more than \(bounds.fileSize) bytes"
     default:
