@@ -51,6 +51,7 @@ extension LedgerReading {
   ///   - since: only those that have ended at or after this.
   ///   - identifier: only those of this asset.
   ///   - limit: at most so many.
+  /// - Returns: them in that order.
   /// - Throws: where the ledger cannot be read.
   package func verifiable(
     at destination: DestinationName,
