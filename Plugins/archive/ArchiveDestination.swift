@@ -24,7 +24,8 @@ struct ArchiveDestination: Destination {
     layout = try Layout(settings.layout ?? Layout.standard, mhlRoot: settings.mhlRoot)
     switch try settings.store() {
     case .folder(let folder): store = LocalStore(folder: folder, keepsMHL: settings.mhl ?? false)
-    case .remote: throw ResultError.notConfigured("settings.remote is not there yet")
+    case .remote(let remote):
+      store = RemoteStore(remote: try Remote(remote, settings, context), work: context.work)
     }
   }
 
@@ -53,7 +54,8 @@ struct ArchiveDestination: Destination {
     var found: [VerifiedAsset] = []
     for asset in delivered.assets {
       let path = ArchiveReceipt.formerPath(of: asset, in: delivered.output)
-      found.append(try await store.verify(asset, at: path))
+      let checksum = ArchiveReceipt.formerChecksum(of: asset, in: delivered.output)
+      found.append(try await store.verify(asset, at: path, checksum))
     }
     return found
   }

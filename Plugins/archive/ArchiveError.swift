@@ -43,8 +43,13 @@ enum ArchiveError {
     do {
       try work()
     } catch {
-      let line = Array("\(doing): \(error)\n".utf8)
-      _ = write(STDERR_FILENO, line, line.count)
+      log("\(doing): \(error)")
     }
+  }
+
+  /// Says something on standard error, which is the broker's log.
+  static func log(_ message: String) {
+    let line = Array("\(message)\n".utf8)
+    _ = write(STDERR_FILENO, line, line.count)
   }
 }

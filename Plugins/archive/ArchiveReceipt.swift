@@ -55,12 +55,31 @@ struct ArchiveReceipt: Sendable {
     of asset: DeliveredAsset,
     in output: [String: JSONValue]
   ) -> BytePath? {
+    let copy = formerCopy(of: asset, in: output)
+    if let bytes = copy?["path_bytes"]?.text { return BytePath(base64: bytes) }
+    return copy?["path"]?.text.map { BytePath($0) }
+  }
+
+  /// The archive's checksum of an asset's copy in a former result; nil if it tells of none.
+  static func formerChecksum(
+    of asset: DeliveredAsset,
+    in output: [String: JSONValue]
+  ) -> Checksum? {
+    let checksum = formerCopy(of: asset, in: output)?["checksum"]
+    guard let algorithm = checksum?["algorithm"]?.text, let value = checksum?["value"]?.text,
+      let method = checksum?["method"]?.text
+    else { return nil }
+    return Checksum(algorithm: algorithm, value: value, method: method)
+  }
+
+  private static func formerCopy(
+    of asset: DeliveredAsset,
+    in output: [String: JSONValue]
+  ) -> [String: JSONValue]? {
     var files = [output]
     if case .array(let listed) = output["files"] {
       files = listed.compactMap { if case .object(let file) = $0 { file } else { nil } }
     }
-    let copy = files.first { $0["sha256"]?.text == asset.sha256.hex }
-    if let bytes = copy?["path_bytes"]?.text { return BytePath(base64: bytes) }
-    return copy?["path"]?.text.map { BytePath($0) }
+    return files.first { $0["sha256"]?.text == asset.sha256.hex }
   }
 }

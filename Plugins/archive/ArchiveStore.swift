@@ -23,11 +23,27 @@ protocol ArchiveStore: Sendable {
   ///
   /// - Parameter path: as in the receipt; nil if that tells of none.
   func verify(_ asset: DeliveredAsset, at path: BytePath?) async throws -> VerifiedAsset
+
+  /// The same, with the archive's own checksum of the copy as in the receipt; unless it is written, that is not
+  /// needed.
+  func verify(
+    _ asset: DeliveredAsset,
+    at path: BytePath?,
+    _ checksum: ArchiveReceipt.Checksum?
+  ) async throws -> VerifiedAsset
 }
 
 extension ArchiveStore {
   func finish(_ handoffID: String, _ copies: [ArchiveReceipt]) async throws -> [ArchiveReceipt] {
     copies
+  }
+
+  func verify(
+    _ asset: DeliveredAsset,
+    at path: BytePath?,
+    _ checksum: ArchiveReceipt.Checksum?
+  ) async throws -> VerifiedAsset {
+    try await verify(asset, at: path)
   }
 }
 

@@ -37,7 +37,7 @@ extension PluginProcess {
       return .object([:])
     // Progress is taken in its order, before it would come here.
     case .progress, .discover, .status, .preflight, .submit, .probe, .cancel,
-      .reconcile, .verify, .shutdown, nil:
+      .reconcile, .verify, .stopVerifying, .shutdown, nil:
       throw .unsupported(method)
     }
   }

@@ -132,14 +132,16 @@ extension PluginProcess {
 
   // MARK: Calls and their errors
 
-  private func ask<Answer: Decodable>(
+  /// Without a time it waits for as long as the connection lasts.
+  func ask<Answer: Decodable>(
     _ peer: RPCPeer,
     _ method: MessageMethod,
     _ parameters: some Encodable,
+    within time: Duration?,
     redacting: (JSONValue) -> JSONValue = { $0 }
   ) async throws -> Answer {
     do {
-      let answer = try await call(peer, method, parameters)
+      let answer = try await call(peer, method, parameters, within: time)
       return try WireCoder.document(Answer.self, from: redacting(answer))
     } catch let failure as RPCMessage.Failure {
       throw Self.isUnsupported(failure) ? failure : resultError(failure)
@@ -152,16 +154,37 @@ extension PluginProcess {
     }
   }
 
+  private func ask<Answer: Decodable>(
+    _ peer: RPCPeer,
+    _ method: MessageMethod,
+    _ parameters: some Encodable,
+    redacting: (JSONValue) -> JSONValue = { $0 }
+  ) async throws -> Answer {
+    try await ask(peer, method, parameters, within: patience, redacting: redacting)
+  }
+
+  /// For the answer to what is asked in passing.
+  var patience: Duration { min(limits.answer, settings.idle) }
+
   private func call(
     _ peer: RPCPeer,
     _ method: MessageMethod,
     _ parameters: some Encodable
   ) async throws -> JSONValue {
+    try await call(peer, method, parameters, within: patience)
+  }
+
+  private func call(
+    _ peer: RPCPeer,
+    _ method: MessageMethod,
+    _ parameters: some Encodable,
+    within time: Duration?
+  ) async throws -> JSONValue {
     do {
       return try await peer.call(
         method.rawValue,
         try WireCoder.value(parameters),
-        within: min(limits.answer, settings.idle)
+        within: time
       )
     } catch let error as PeerError {
       let code: ErrorCode
@@ -174,7 +197,7 @@ extension PluginProcess {
     }
   }
 
-  private static func isUnsupported(_ error: any Error) -> Bool {
+  static func isUnsupported(_ error: any Error) -> Bool {
     (error as? RPCMessage.Failure)?.code == RPCMessage.Failure.unsupported("").code
   }
 

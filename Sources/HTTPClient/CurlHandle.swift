@@ -37,6 +37,7 @@ final class CurlHandle {
     try set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)
     // No signals: this is one thread of several.
     try set(CURLOPT_NOSIGNAL, 1)
+    if request.onlyConnects { try set(CURLOPT_CONNECT_ONLY, 1) }
     try prepareLimits(request.limits)
     try prepareBody(request)
     for header in request.headers + bodyHeaders(request) { try append(header) }

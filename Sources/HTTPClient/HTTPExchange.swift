@@ -17,6 +17,8 @@ package struct HTTPRequest: Sendable {
   package var headers: [(name: String, value: String)]
   package var body: Body
   package var limits = HTTPLimits()
+  /// Only a connection is made, with its TLS, and nothing is sent; the status of the answer is 0 then.
+  package var onlyConnects = false
 
   package init(
     _ method: String,

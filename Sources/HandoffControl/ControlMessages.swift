@@ -35,6 +35,12 @@ package enum ControlMethod: String, Sendable, CaseIterable {
   case approve
   /// How all destinations are, so that the command line can tell why handoffs wait.
   case standings
+  /// The configured destinations, each as ``DestinationReport``.
+  case destinations
+  /// What is right and wrong with each destination, looked at without handing anything off.
+  case destinationChecks = "destination_checks"
+  /// Has a receiver look again at one handoff that succeeded; with the parameters of `wait`.
+  case verify
 }
 
 /// The parameters of `status`: which part of the files it lists, since there may be very many.

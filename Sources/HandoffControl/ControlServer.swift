@@ -6,9 +6,11 @@ package import Paths
 import Synchronization
 
 /// Who is at the other end of a control connection.
-package struct ControlPeer: Hashable, Sendable {
+package struct ControlPeer: Sendable {
   /// The user id; nil where the kernel did not tell it.
   package let user: UInt32?
+  /// Whether it is still there.
+  package let presence = ControlPresence()
 
   package init(user: UInt32?) {
     self.user = user
@@ -77,12 +79,12 @@ package struct ControlServer: Sendable {
     let peer = RPCPeer(
       socket: connection,
       limit: Self.maximumAnswer,
-      readingLimit: RPCMessage.maximumSize
-    ) {
-      name,
-      parameters throws(RPCMessage.Failure) in
-      try await handle(name, parameters, asker)
-    }
+      readingLimit: RPCMessage.maximumSize,
+      hungUp: { asker.presence.end() },
+      handler: { name, parameters throws(RPCMessage.Failure) in
+        try await handle(name, parameters, asker)
+      }
+    )
     do {
       try await peer.run()
     } catch is CancellationError {

@@ -46,6 +46,20 @@ package struct HandoffReport: Codable, Sendable {
     }
   }
 
+  /// What its receiver found when it looked at it again.
+  package struct Verification: Codable, Sendable {
+    package var at: Timestamp
+    /// The worst of its assets.
+    package var standing: VerifiedAsset.Standing
+    @OrNull package var detail: String?
+
+    package init(at: Timestamp, standing: VerifiedAsset.Standing, detail: String?) {
+      self.at = at
+      self.standing = standing
+      self.detail = detail
+    }
+  }
+
   /// Why a handoff did not succeed.
   package struct Failure: Codable, Sendable {
     package var code: ErrorCode
@@ -103,6 +117,8 @@ package struct HandoffReport: Codable, Sendable {
   package var publishAtLocal: String?
   /// Where it stands with a person's approval; only where one handoff is shown and needs one.
   package var approval: Approval?
+  /// What its receiver found when it last looked at it again; only where one handoff is shown.
+  package var verification: Verification?
   /// What it waits for and what a person can do, in a sentence; only where one handoff is shown.
   package var explanation: String?
   /// What came after its end; only where one handoff is shown and something did.
@@ -161,6 +177,7 @@ package struct HandoffReport: Codable, Sendable {
     case publishAtLocal = "publish_at_local"
     case approval
     case explanation
+    case verification
     case lateResultList = "late_result_list"
   }
 }

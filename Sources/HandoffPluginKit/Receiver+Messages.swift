@@ -12,6 +12,7 @@ extension Receiver {
     case .cancel: try await WireCoder.value(cancel(document(parameters)))
     case .reconcile: try await WireCoder.value(reconcile(document(parameters)))
     case .verify: try await WireCoder.value(verify(document(parameters)))
+    case .stopVerifying: try stopVerifying(document(parameters))
     case .shutdown: .object([:])
     case .resolveAsset, .registerAsset, .progress, .result, .log, nil:
       throw RPCMessage.Failure.unsupported(method)
@@ -94,10 +95,20 @@ extension Receiver {
       throw RPCMessage.Failure.unsupported(MessageMethod.verify.rawValue)
     }
     do {
-      return VerifyAnswer(assets: try await destination.get().verify(parameters))
+      let destination = try destination.get()
+      // Its own task, which `verify.stop` can end.
+      let task = Task { try await destination.verify(parameters) }
+      verifying[parameters.handoffID] = task
+      defer { verifying[parameters.handoffID] = nil }
+      return VerifyAnswer(assets: try await task.value)
     } catch {
       throw RPCMessage.Failure.refused(refusal(error))
     }
+  }
+
+  private func stopVerifying(_ parameters: StopVerifyingParameters) -> JSONValue {
+    verifying[parameters.handoffID]?.cancel()
+    return .object([:])
   }
 
   /// Would it be taken? Nothing is recorded.

@@ -35,6 +35,8 @@ actor Receiver<Served: Destination> {
   /// Whose results have been answered over this connection.
   var delivered: Set<String> = []
   var isStopping = false
+  /// What is looked at again, by its handoff.
+  var verifying: [String: Task<[VerifiedAsset], any Error>] = [:]
 
   /// Begins with what the journal held at start.
   init(
@@ -75,6 +77,7 @@ actor Receiver<Served: Destination> {
     waiting = []
     let tasks = active.values.compactMap(\.task)
     for task in tasks { task.cancel() }
+    for task in verifying.values { task.cancel() }
     for task in tasks { await task.value }
     active = [:]
     // The connection holds this object, and this object the connection.

@@ -23,6 +23,21 @@ public struct VerifyParameters: Sendable, Codable {
   }
 }
 
+/// The parameters of `verify.stop`: which `verify` nobody waits for any more.
+public struct StopVerifyingParameters: Sendable, Codable {
+  /// As the `verify` had it.
+  public var handoffID: String
+
+  private enum CodingKeys: String, CodingKey {
+    case handoffID = "handoff_id"
+  }
+
+  /// Makes parameters.
+  public init(handoffID: String) {
+    self.handoffID = handoffID
+  }
+}
+
 /// An asset of a handoff that succeeded, as the broker knows it.
 public struct DeliveredAsset: Sendable, Codable, Hashable {
   /// The asset's name.

@@ -18,6 +18,8 @@ public enum MessageMethod: String, Sendable, CaseIterable {
   case reconcile
   /// You once did this: is it still as you said?
   case verify
+  /// Nobody waits for the answer to that `verify` any more; it has no answer itself.
+  case stopVerifying = "verify.stop"
   /// End: no more requests will come.
   case shutdown
 

@@ -188,7 +188,8 @@ extension Broker {
     return host
   }
 
-  private static func receiverHost(
+  /// What receivers are started with, whoever starts them.
+  static func receiverHost(
     _ configuration: Configuration,
     _ state: StateFolder,
     _ programs: Programs,

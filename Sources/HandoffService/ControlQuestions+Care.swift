@@ -37,7 +37,8 @@ struct CareQuestions: Sendable {
     case .resumeHandoffs:
       try WireCoder.value(try await resume())
     case .status, .why, .importFile, .send, .dryRun, .wait, .cancel, .retry, .retryFailed,
-      .retryFile, .adopt, .allow, .result, .delete, .resume, .reload, .pause, .approve, .standings:
+      .retryFile, .adopt, .allow, .result, .delete, .resume, .reload, .pause, .approve, .standings,
+      .destinations, .destinationChecks, .verify:
       throw ControlError(.failed, "\(method.rawValue) is not a question about the library's care")
     }
   }

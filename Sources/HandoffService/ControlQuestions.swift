@@ -26,6 +26,7 @@ struct ControlQuestions: Sendable {
   let care: CareQuestions
   let address: APIAddress
   let suspects: ImportSuspects
+  let look: DestinationLook
   /// How this machine can contain receivers, for people.
   let containment: String
   let now: @Sendable () -> Timestamp
@@ -95,6 +96,12 @@ struct ControlQuestions: Sendable {
         try await approve(WireCoder.document(ApproveParameters.self, from: parameters), from: peer)
       )
     case .standings: try WireCoder.value(try await namedStandings())
+    case .destinations: try WireCoder.value(try await destinations())
+    case .destinationChecks: try WireCoder.value(await destinationChecks())
+    case .verify:
+      try WireCoder.value(
+        try await verify(WireCoder.document(WaitParameters.self, from: parameters), from: peer)
+      )
     case .fsck, .fsckProgress, .fsckStop, .gc, .resumeHandoffs:
       try await care.answer(method, parameters)
     }

@@ -35,6 +35,7 @@ package struct Doctor: Sendable {
     Check(name: "space") { try $0.spaceLines },
     Check(name: "programs") { try $0.programLines },
     Check(name: "destinations") { try await $0.destinationLines },
+    Check(name: "receivers") { await $0.receiverLines },
     Check(name: "secrets") { try $0.secretLines },
     Check(name: "api") { try $0.addressLines },
   ]

@@ -1,7 +1,10 @@
+package import HandoffControl
+package import HandoffProtocol
+
 /// What `handoff doctor` found, as `--json` shows it.
-package struct DoctorReport: Encodable, Sendable {
+package struct DoctorReport: Codable, Sendable {
   /// How one thing stands.
-  package enum Standing: String, Encodable, Sendable {
+  package enum Standing: String, Codable, Sendable {
     case ok
     /// It works, but less well than it could, or it could not be looked at.
     case warning
@@ -10,38 +13,31 @@ package struct DoctorReport: Encodable, Sendable {
   }
 
   /// One thing that was looked at.
-  package struct Line: Encodable, Sendable {
+  package struct Line: Codable, Sendable {
     /// The name of the check.
     package var check = ""
+    /// Which destination it is about, where it is about one; the text begins with its name too.
+    package var destination: DestinationName?
     package let standing: Standing
     /// One sentence.
-    package let text: String
+    package var text: String
     /// What to do about it; null where nothing is to be done.
-    package let remedy: String?
+    @OrNull package private(set) var remedy: String?
 
-    static func ok(_ text: String) -> Line { Line(standing: .ok, text: text, remedy: nil) }
+    private init(_ standing: Standing, _ text: String, _ remedy: String?) {
+      self.standing = standing
+      self.text = text
+      self.remedy = remedy
+    }
+
+    static func ok(_ text: String) -> Line { Line(.ok, text, nil) }
 
     static func warning(_ text: String, mend remedy: String) -> Line {
-      Line(standing: .warning, text: text, remedy: remedy)
+      Line(.warning, text, remedy)
     }
 
     static func problem(_ text: String, mend remedy: String) -> Line {
-      Line(standing: .problem, text: text, remedy: remedy)
-    }
-
-    private enum CodingKeys: String, CodingKey {
-      case check
-      case standing
-      case text
-      case remedy
-    }
-
-    package func encode(to encoder: any Encoder) throws {
-      var container = encoder.container(keyedBy: CodingKeys.self)
-      try container.encode(check, forKey: .check)
-      try container.encode(standing, forKey: .standing)
-      try container.encode(text, forKey: .text)
-      try container.encode(remedy, forKey: .remedy)
+      Line(.problem, text, remedy)
     }
   }
 

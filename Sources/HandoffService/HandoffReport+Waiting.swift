@@ -63,6 +63,9 @@ extension HandoffReport {
         voidedAt: known.voidedAt
       )
     }
+    if let known = try await ledger.lastVerification(of: handoff.id) {
+      verification = Verification(at: known.at, standing: known.standing, detail: known.detail)
+    }
     explanation =
       WaitingSentence(
         report: self,

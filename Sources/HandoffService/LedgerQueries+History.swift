@@ -115,6 +115,12 @@ extension EventReport {
   }
 
   private static func sentence(_ facts: JSONValue) -> String {
+    if case .array(let given)? = facts["given"] {
+      return given.map { rendition in
+        let name = rendition["name"]?.text ?? ""
+        return "given the rendition \(name), \(rendition["sha256"]?.text ?? "")"
+      }.joined(separator: "; ")
+    }
     let size = facts["bytes"]?.integer.map { "\($0) bytes" } ?? "bytes"
     let sidecar = facts["sidecar"]?.text.map { ", with the sidecar \($0)" } ?? ""
     let how = facts["how"]?.text ?? "taken"

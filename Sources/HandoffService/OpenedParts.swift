@@ -112,6 +112,7 @@ struct OpenedParts: Sendable {
         ),
         address: address,
         suspects: suspects,
+        look: DestinationLook(host: host),
         containment: host.support.description,
         now: SystemClock.now
       ),

@@ -106,7 +106,8 @@ struct PluginSession: Sendable {
           try await parts.results.recordSubmission(
             claimed,
             ceiling: ceiling,
-            version: request.protocolVersion
+            version: request.protocolVersion,
+            given: assets.map(\.asset)
           )
         else { return }
         let entry = InFlight(claimed, request: request, assets: assets, ceiling: ceiling)

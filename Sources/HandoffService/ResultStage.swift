@@ -157,7 +157,8 @@ struct ResultStage: Sendable {
   func recordSubmission(
     _ claimed: ClaimedHandoff,
     ceiling: Timestamp,
-    version: Int = HandoffRequest.currentVersion
+    version: Int = HandoffRequest.currentVersion,
+    given: [Asset] = []
   ) async throws -> Bool {
     let id = claimed.handoff.id
     do {
@@ -165,7 +166,8 @@ struct ResultStage: Sendable {
         id,
         leaseID: claimed.leaseID,
         ceiling: ceiling,
-        version: version
+        version: version,
+        given: given
       )
       if !isSubmitted { await endGrants(of: claimed.handoff) }
       return isSubmitted

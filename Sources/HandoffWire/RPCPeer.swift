@@ -37,6 +37,7 @@ package final class RPCPeer: Sendable {
   private let concurrency: Int
   private let forgivesLines: Bool
   private let inOrder: OrderedHandler
+  private let hungUp: @Sendable () -> Void
   private let handler: Handler
   private let state = Mutex(State())
   /// Messages of the peer that wait for a free place.
@@ -50,7 +51,8 @@ package final class RPCPeer: Sendable {
   /// The limit is that of a line in either direction, in bytes, unless there is another for what is
   /// read; the concurrency is the number of calls of the other side that are handled at once. A side
   /// that forgives lines answers one that is no message with JSON-RPC's -32700 and reads on, as a
-  /// receiver does; the broker ends the connection.
+  /// receiver does; the broker ends the connection. `hungUp` is called once, when nothing more is read, which
+  /// may be before the handlers of what was read have ended.
   package init(
     socket: FileDescriptor,
     limit: Int = RPCMessage.maximumSize,
@@ -58,6 +60,7 @@ package final class RPCPeer: Sendable {
     concurrency: Int = 64,
     forgivesLines: Bool = false,
     inOrder: @escaping OrderedHandler = { _, _ in nil },
+    hungUp: @escaping @Sendable () -> Void = {},
     handler: @escaping Handler
   ) {
     let readingLimit = readingLimit ?? limit
@@ -67,6 +70,7 @@ package final class RPCPeer: Sendable {
     self.concurrency = concurrency
     self.forgivesLines = forgivesLines
     self.inOrder = inOrder
+    self.hungUp = hungUp
     self.handler = handler
   }
 
@@ -79,7 +83,10 @@ package final class RPCPeer: Sendable {
   ///   which the connection is closed; `CancellationError`.
   package func run() async throws {
     let failure = await withDiscardingTaskGroup { group -> (any Error)? in
-      defer { endCalls() }
+      defer {
+        endCalls()
+        hungUp()
+      }
       do {
         while let line = try await socket.nextLine() {
           try take(line, &group)

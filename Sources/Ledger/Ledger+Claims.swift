@@ -35,6 +35,7 @@ extension Ledger {
   ///   - leaseID: the claim under which it is sent.
   ///   - ceiling: the moment after which the handoff can only be expired.
   ///   - version: the protocol version in which it is sent.
+  ///   - given: the assets as their receiver is given them; it is recorded of which it gets a rendition.
   /// - Returns: false where it was given back instead, and must not be sent: its destination has been
   ///   paused since, or what a person has approved is not what is there.
   /// - Throws: ``LedgerError/leaseLost(_:)`` where the claim does not hold any more: do not send.
@@ -43,16 +44,18 @@ extension Ledger {
     _ id: Handoff.ID,
     leaseID: ClaimedHandoff.LeaseID,
     ceiling: Timestamp? = nil,
-    version: Int = HandoffRequest.currentVersion
+    version: Int = HandoffRequest.currentVersion,
+    given: [Asset] = []
   ) async throws -> Bool {
-    try await write { transaction in
+    let detail = try GivenRendition.detail(of: given)
+    return try await write { transaction in
       var row = try transaction.row(id)
       guard row.status == .leased, row.leaseID == leaseID.number else {
         throw LedgerError.leaseLost(id)
       }
       guard try transaction.maySubmit(&row) else { return false }
       let now = transaction.now
-      try transaction.move(&row, .submit, saving: .submission) { row in
+      try transaction.move(&row, .submit, detail: detail, saving: .submission) { row in
         row.submittedAt = now
         row.ceilingAt = ceiling?.milliseconds
         row.protocolVersion = Int64(version)

@@ -3,6 +3,6 @@ enum Commands {
   static let all: [Command] = [
     .initialise, .check, .plan, .serve, .reload, .demo, .status, .why, .importFiles, .assets, .show,
     .send, .handoffs, .history, .audit, .cancel, .retry, .adopt, .approve, .allow, .pause, .resume,
-    .result, .delete, .fsck, .collect, .rebuild, .backup, .restore, .doctor, .plugin,
+    .result, .delete, .destinations, .fsck, .collect, .rebuild, .backup, .restore, .doctor, .plugin,
   ]
 }

@@ -24,6 +24,7 @@ enum MessageShapes {
     case .log: try Documents.check(LogParameters.self, bytes)
     case .status: try Documents.check(StatusQuestion.self, bytes)
     case .verify: try Documents.check(VerifyParameters.self, bytes)
+    case .stopVerifying: try Documents.check(StopVerifyingParameters.self, bytes)
     case .shutdown, .registerAsset, nil: break
     }
   }
