@@ -32,6 +32,7 @@ actor ArchiveCopy {
   /// Keeps the asset; a copy that is there already is enough.
   ///
   /// - Parameter progress: told the part that is done, 0 to 1.
+  /// - Returns: the copy's receipt.
   /// - Throws: `ResultError`; `CancellationError`.
   func keep(_ progress: @Sendable (Double) async -> Void) async throws -> ArchiveReceipt {
     do {

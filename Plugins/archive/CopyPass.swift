@@ -28,8 +28,11 @@ struct CopyPass {
 
   /// Digests the file's bytes, past the page cache where that can be.
   ///
-  /// - Parameter writer: fills the file before it is read.
+  /// - Parameters:
+  ///   - writer: fills the file before it is read.
+  ///   - progress: told the part that is done, 0 to 1.
   /// - Returns: nil if the file has another size.
+  /// - Throws: `SystemError`; ``CopyWriter/SourceEnded``; `CancellationError`.
   func digests(
     writtenBy writer: CopyWriter? = nil,
     _ progress: @Sendable (Double) async -> Void = { _ in }

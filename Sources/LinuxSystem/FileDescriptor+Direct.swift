@@ -18,8 +18,9 @@ extension FileDescriptor {
     }
   }
 
-  /// Takes the room on the disk for a whole file, and gives it that size, in bytes; `ENOSPC` if there is
-  /// not as much. See fallocate(2).
+  /// Takes the room on the disk for a whole file, and gives it that size, in bytes.
+  ///
+  /// `ENOSPC` if there is not as much; see fallocate(2).
   ///
   /// - Returns: false where the file system cannot.
   package func allocate(_ size: Int64) throws(SystemError) -> Bool {

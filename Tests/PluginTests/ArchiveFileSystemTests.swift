@@ -87,6 +87,30 @@ struct ArchiveFileSystemTests {
     #expect((4...10).contains(failed))
   }
 
+  @Test(
+    "files of every size are right, where it is read back meanwhile and where it is afterwards",
+    arguments: ["true", "mount -t tmpfs none PLACE", "mkdir PLACE.b && bindfs PLACE.b PLACE"]
+  )
+  func sizes(mount: String) async throws {
+    // A folder that is mounted on itself is on the disk that the tests are on.
+    let mount = mount == "true" ? "mount --bind PLACE PLACE" : mount
+    let isDone = try await mounted(mount) { scene, _ in
+      let piece = 4 << 20
+      for count in [0, 1, 4096, piece - 1, piece, piece + 1, 2 * piece + 4096] {
+        let file = try Granted(
+          .pattern(9, count: count),
+          named: BytePath("\(count).mp4"),
+          in: scene.space
+        )
+        let outcome = try await scene.deliver("h\(count)", file)
+        #expect(outcome.failure == nil, "\(count)")
+      }
+      #expect(try await scene.sh("cd a && sha256sum -c SHA256SUMS").code == 0)
+      #expect(try await scene.generations("a").count == 7)
+    }
+    if !isDone { print("skipped: \(mount)") }
+  }
+
   @Test("a file system that is read-only waits for a person, and is told by the checks")
   func readOnly() async throws {
     let mount = "mount -t tmpfs none PLACE && mkdir PLACE/archive && mount -o remount,ro PLACE"
