@@ -65,6 +65,7 @@ bench: build
 	swift build -c release --product handoff-bench
 	.build/release/handoff-bench ledger
 	.build/release/handoff-bench watch
+	.build/release/handoff-bench archive
 
 docs: packages
 	swift package dump-symbol-graph --minimum-access-level package --skip-synthesized-members

@@ -8,20 +8,20 @@ import Paths
 ///
 /// The name appears only when the bytes below it have been read back from the disk and are right.
 actor ArchiveCopy {
-  /// Progress is told once for so many bytes.
-  private static let stride: Int64 = 16 << 20
-
   private let thread = BlockingThread("archive.copy")
   private let asset: GrantedAsset
   private let root: BytePath
   private let folder: BytePath
   private let name: BytePath
   private let temporary: BytePath
+  /// The folder that has the MHL history; nil where there is none.
+  private let unit: BytePath?
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
   /// A copy below the archive's folder, `root`.
-  init(_ item: ArchiveItem, root: BytePath) {
+  init(_ item: ArchiveItem, root: BytePath, wantsMHL: Bool = false) {
+    unit = wantsMHL ? root.appending(item.place.unit) : nil
     asset = item.asset
     self.root = root
     folder = root.appending(item.place.folder)
@@ -32,22 +32,28 @@ actor ArchiveCopy {
   /// Keeps the asset; a copy that is there already is enough.
   ///
   /// - Parameter progress: told the part that is done, 0 to 1.
+  /// - Returns: the copy's receipt.
   /// - Throws: `ResultError`; `CancellationError`.
   func keep(_ progress: @Sendable (Double) async -> Void) async throws -> ArchiveReceipt {
     do {
       try makeFolders()
       let source = try openSource()
       defer { ArchiveError.logged("removing \(temporary.displayText)") { try removeTemporary() } }
+      var written: Written?
       while true {
-        switch try await place() {
-        case .present(let path):
+        switch try await place(written) {
+        case .present(let path, let digests):
           try Manifest(folder: folder).add(path.lastComponent, asset.sha256)
-          return receipt(path, method: "read back")
+          return receipt(path, Written(digests: digests, isShared: false))
         case .free(let path):
-          let method = try await write(source, progress)
+          // The name is looked for again: only the digests tell whether the history has it for other content.
+          guard let kept = written else {
+            written = try await write(source, progress)
+            continue
+          }
           guard try publish(path) else { continue }
           try Manifest(folder: folder).add(path.lastComponent, asset.sha256)
-          return receipt(path, method: method)
+          return receipt(path, kept)
         }
       }
     } catch let error as SystemError {
@@ -55,29 +61,47 @@ actor ArchiveCopy {
     }
   }
 
-  private func receipt(_ path: BytePath, method: String) -> ArchiveReceipt {
+  private struct Written {
+    let digests: CopyDigests
+    let isShared: Bool
+  }
+
+  private func receipt(_ path: BytePath, _ written: Written) -> ArchiveReceipt {
     ArchiveReceipt(
       path: path,
       location: path.displayText,
       sha256: asset.sha256,
       size: asset.size,
-      checksum: .init(algorithm: "sha256", value: asset.sha256.hex, method: method)
+      checksum: .init(
+        algorithm: "sha256",
+        value: written.digests.sha256.hex,
+        method: written.isShared ? "shared" : "read back"
+      ),
+      unit: unit,
+      mhl: written.digests.mhl
     )
   }
 
   private enum Place {
-    case present(BytePath)
+    case present(BytePath, CopyDigests)
     case free(BytePath)
   }
 
-  /// The first name that is free or has these bytes already.
-  private func place() async throws -> Place {
+  /// The first name that is free or has these bytes already, and that no MHL history has for others.
+  private func place(_ written: Written?) async throws -> Place {
     for name in ArchiveName.candidates(for: name, asset.sha256) {
       let path = folder.appending(name)
-      guard let found = try FileStatus.of(path) else { return .free(path) }
+      guard let found = try FileStatus.of(path) else {
+        if try isListedOtherwise(path, written?.digests.mhl) { continue }
+        return .free(path)
+      }
       guard found.kind == .regular, found.size == asset.size else { continue }
       let file = try FileDescriptor.open(path, O_RDONLY | O_NOFOLLOW)
-      if try await digest(of: file) == asset.sha256 { return .present(path) }
+      if let digests = try await digests(of: file), digests.sha256 == asset.sha256,
+        try !isListedOtherwise(path, digests.mhl)
+      {
+        return .present(path, digests)
+      }
     }
     throw ResultError(
       .receiverFailed,
@@ -85,6 +109,19 @@ actor ArchiveCopy {
       effect: .none,
       retry: .afterFix
     )
+  }
+
+  /// The history has the name for other content, which is there no longer: verifying it would fail for ever.
+  private func isListedOtherwise(_ path: BytePath, _ hashes: MHLHashes?) throws -> Bool {
+    guard let unit, let hashes else { return false }
+    let history = try MHLHistory.nearest(to: folder, unit: unit)
+    guard let relative = path.relative(to: history.unit) else { return false }
+    do {
+      return try history.standing(of: relative, hashes) == .other
+    } catch is MHLProblem {
+      // The copy is kept all the same; the problem is told when the generation is to be added.
+      return false
+    }
   }
 
   private func makeFolders() throws {
@@ -113,37 +150,48 @@ actor ArchiveCopy {
     return source
   }
 
-  /// Writes the temporary file, syncs it, and reads it back.
+  /// Writes the temporary file, reads it back, and waits until it is on the disk.
   private func write(
     _ source: FileDescriptor,
     _ progress: @Sendable (Double) async -> Void
-  ) async throws -> String {
+  ) async throws -> Written {
     try removeTemporary()
-    let target = try FileDescriptor.open(temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
+    let target = try FileDescriptor.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
     let isShared = try clone(source, target)
-    if !isShared {
-      let copied = try await digest(of: source, copyingTo: target) { await progress($0 * 0.6) }
-      guard copied == asset.sha256 else {
-        throw ArchiveError.damaged(asset, "its SHA-256 is \(copied)")
-      }
+    let writer = isShared ? nil : try CopyWriter(from: source, to: target, size: asset.size)
+    if isShared {
+      try target.setPermissions(0o444)
+      try target.sync()
     }
-    try checked("fchmod", temporary) { fchmod(target.rawValue, 0o444) }
-    try target.sync()
-    // What is read back shall come from the disk, not from memory; where that cannot be asked for,
-    // the digest is still that of what the file system holds.
-    _ = posix_fadvise(target.rawValue, 0, 0, POSIX_FADV_DONTNEED)
-    let kept = try await digest(of: target) { await progress(0.6 + $0 * 0.4) }
+    let kept = try await digests(
+      of: try FileDescriptor.open(temporary, O_RDONLY | O_NOFOLLOW),
+      writtenBy: writer,
+      progress
+    )
     try target.close()
-    guard kept == asset.sha256 else {
-      throw ResultError(
-        .receiverFailed,
-        "read back, the copy in \(folder.displayText) has SHA-256 \(kept)",
-        effect: .none,
-        retry: .later,
-        localIdentifier: asset.localIdentifier
-      )
+    guard let kept, kept.sha256 == asset.sha256 else { throw await reason(source, kept?.sha256) }
+    return Written(digests: kept, isShared: isShared)
+  }
+
+  /// Why what was read back is not what was announced: the source's fault, or the archive's.
+  private func reason(_ source: FileDescriptor, _ kept: ContentDigest?) async -> any Error {
+    do {
+      guard let found = try await digests(of: source) else {
+        return ArchiveError.damaged(asset, "it has another size than announced")
+      }
+      if found.sha256 != asset.sha256 {
+        return ArchiveError.damaged(asset, "its SHA-256 is \(found.sha256)")
+      }
+    } catch {
+      return error
     }
-    return isShared ? "shared" : "read back"
+    return ResultError(
+      .receiverFailed,
+      "read back, the copy in \(folder.displayText) has SHA-256 \(kept?.hex ?? "of less bytes")",
+      effect: .none,
+      retry: .later,
+      localIdentifier: asset.localIdentifier
+    )
   }
 
   /// Shares the source's bytes where the file system can; the digest is then of what is shared.
@@ -151,9 +199,14 @@ actor ArchiveCopy {
     do {
       try DurableFile.clone(from: source, to: target)
       return true
-    } catch  where [EOPNOTSUPP, EXDEV, EINVAL, ENOSYS, ENOTTY, EPERM].contains(error.errno) {
+    } catch  where Self.cannotShare(error) {
       return false
     }
+  }
+
+  /// The file system, or the pair of them, shares no bytes.
+  static func cannotShare(_ error: SystemError) -> Bool {
+    [EOPNOTSUPP, EXDEV, EINVAL, ENOSYS, ENOTTY, EPERM].contains(error.errno)
   }
 
   /// Gives the file its name; false if somebody has taken it meanwhile.
@@ -181,18 +234,16 @@ actor ArchiveCopy {
     try DurableFile.unlink(temporary)
   }
 
-  /// Reads a file from its beginning and returns its digest, and copies it on the way if asked to.
-  private func digest(
+  private func digests(
     of file: FileDescriptor,
-    copyingTo target: FileDescriptor? = nil,
+    writtenBy writer: CopyWriter? = nil,
     _ progress: @Sendable (Double) async -> Void = { _ in }
-  ) async throws -> ContentDigest {
-    let pass = try DigestPass(file, copyingTo: target)
-    while try pass.step(Self.stride) {
-      try Task.checkCancellation()
-      await progress(min(1, Double(pass.offset) / Double(max(asset.size, 1))))
+  ) async throws -> CopyDigests? {
+    let pass = CopyPass(file, size: asset.size, wantsMHL: unit != nil)
+    do {
+      return try await pass.digests(writtenBy: writer, progress)
+    } catch is CopyWriter.SourceEnded {
+      throw ArchiveError.damaged(asset, "it has become shorter")
     }
-    guard let digest = try pass.finish() else { throw ArchiveError.damaged(asset, "no digest") }
-    return digest
   }
 }

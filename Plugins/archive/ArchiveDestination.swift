@@ -18,9 +18,12 @@ struct ArchiveDestination: Destination {
   private let store: any ArchiveStore
 
   init(settings: ArchiveSettings, context: DestinationContext) throws {
+    if settings.mhlRoot != nil, settings.mhl != true {
+      throw ResultError.notConfigured("settings.mhl_root stands without mhl = true")
+    }
     layout = try Layout(settings.layout ?? Layout.standard, mhlRoot: settings.mhlRoot)
     switch try settings.store() {
-    case .folder(let folder): store = LocalStore(folder: folder)
+    case .folder(let folder): store = LocalStore(folder: folder, keepsMHL: settings.mhl ?? false)
     case .remote(let remote):
       store = RemoteStore(remote: try Remote(remote, settings, context), work: context.work)
     }

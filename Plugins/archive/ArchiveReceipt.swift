@@ -22,6 +22,9 @@ struct ArchiveReceipt: Sendable {
   var size: Int64
   /// The archive's own, of the copy.
   var checksum: Checksum
+  /// The folder whose MHL history tells of it, and its hashes there; where there is one.
+  var unit: BytePath?
+  var mhl: MHLHashes?
   /// Further members.
   var more: [String: JSONValue] = [:]
 

@@ -52,7 +52,7 @@ struct ArchiveSettings: Decodable, Sendable {
       guard path.isAbsolute else {
         throw .notConfigured("settings.folder is not an absolute path")
       }
-      return .folder(path)
+      return .folder(path.tidied)
     case (nil, let remote?):
       return .remote(remote)
     default:

@@ -7,7 +7,11 @@ protocol ArchiveStore: Sendable {
   /// Keeps one asset durably at its place, or under a name beside it if that is taken by other content, with
   /// its line in the manifest; a copy that is there already is enough.
   ///
-  /// - Parameter progress: told the part that is done, 0 to 1.
+  /// - Parameters:
+  ///   - item: the asset and its place.
+  ///   - progress: told the part that is done, 0 to 1.
+  /// - Returns: the copy's receipt.
+  /// - Throws: `ResultError`; `CancellationError`.
   func keep(
     _ item: ArchiveItem,
     _ progress: @escaping @Sendable (Double) async -> Void
@@ -21,7 +25,11 @@ protocol ArchiveStore: Sendable {
 
   /// Looks at one copy again.
   ///
-  /// - Parameter path: as in the receipt; nil if that tells of none.
+  /// - Parameters:
+  ///   - asset: what was handed off.
+  ///   - path: as in the receipt; nil if that tells of none.
+  /// - Returns: what became of it.
+  /// - Throws: what keeps it from looking at all.
   func verify(_ asset: DeliveredAsset, at path: BytePath?) async throws -> VerifiedAsset
 
   /// The same, with the archive's own checksum of the copy as in the receipt; unless it is written, that is not

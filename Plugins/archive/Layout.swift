@@ -92,10 +92,7 @@ struct Layout: Sendable {
         LayoutValues.isKnown(inner[..<end])
       else {
         let known = LayoutValues.names.map { "{\($0)}" }.joined(separator: ", ")
-        throw .notConfigured(
-          "\(setting): in “\(text)” a name is unknown",
-          remedy: "It knows \(known)."
-        )
+        throw .notConfigured("\(setting) has a name in “\(text)” that is none of \(known)")
       }
       pieces.append(.name(String(inner[..<end])))
       rest = inner[inner.index(after: end)...]

@@ -43,7 +43,7 @@ struct LayoutValues: Sendable {
 
   /// What a name stands for, without a slash or a control character.
   ///
-  /// - Parameter inFileName: a handoff without a title has that of the export then.
+  /// In the name of a file, a handoff without a title has the export's stem for one.
   func value(_ name: String, inFileName: Bool) -> [UInt8] {
     switch name {
     case "file": LayoutName.clean(exportName.bytes)

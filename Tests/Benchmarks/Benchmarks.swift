@@ -3,7 +3,7 @@ import LinuxSystem
 import Paths
 
 /// Prints figures of Handoff's parts: `handoff-bench ledger [AT_ONCE LIVES]`,
-/// `handoff-bench watch [DIRECTORIES]`, `handoff-bench prune [HANDOFFS]`.
+/// `handoff-bench watch [DIRECTORIES]`, `handoff-bench prune [HANDOFFS]`, `handoff-bench archive [MEBIBYTES]`.
 @main
 struct Benchmarks {
   static func main() async throws {
@@ -24,8 +24,11 @@ struct Benchmarks {
     case "prune":
       let count = arguments.dropFirst().first.flatMap { Int($0) }
       try await withFolder { folder in try await PruneBenchmark.run(count ?? 100_000, in: folder) }
+    case "archive":
+      let count = arguments.dropFirst().first.flatMap { Int($0) } ?? ArchiveBenchmark.mebibytes
+      try await withFolder { folder in try await ArchiveBenchmark.run(count, in: folder) }
     case let other?:
-      print("no benchmark is named \(other); there are: ledger, watch, prune")
+      print("no benchmark is named \(other); there are: ledger, watch, prune, archive")
     }
   }
 }

@@ -74,6 +74,10 @@ int clinux_open_folder_path(const char *path);
 // openat2(2) that follows no symbolic link and never leaves the directory.
 int clinux_open_beneath(int directory, const char *path, int flags, unsigned mode);
 int clinux_file_system_magic(int descriptor, int64_t *magic);
+// Turns O_DIRECT on or off: past the page cache, straight from and to the device.
+int clinux_set_direct(int descriptor, int is_direct);
+// fallocate(2): room for a file, or ENOSPC now; never by writing zeros.
+int clinux_allocate(int descriptor, int64_t size);
 // A number that is the same for all places of one mount, statx(2).
 int clinux_mount_number(const char *path, uint64_t *number);
 // ioprio_set(2) of the calling thread: the idle class, or none of its own.
