@@ -93,11 +93,9 @@ struct Rclone: Sendable {
 
   /// Runs one command to its end.
   ///
-  /// - Parameters:
-  ///   - inPlace: newer releases write to the name itself, not to a `.partial` beside it.
-  ///   - progress: told how many bytes are moved.
-  /// - Throws: `CancellationError`; `ResultError` where it could not be run, was silent for too long, or
-  ///   said too much.
+  /// In place, newer releases write to the name itself, not to a `.partial` beside it. The progress is told how
+  /// many bytes are moved. It throws `CancellationError`, and `ResultError` where rclone was silent for too long
+  /// or said too much.
   func run(
     _ words: [BytePath],
     inPlace: Bool = false,

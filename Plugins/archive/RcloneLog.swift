@@ -1,8 +1,9 @@
 import HandoffProtocol
 import Synchronization
 
-/// What rclone writes to standard error with `--use-json-log`: the last messages that are errors, and how
-/// many bytes it has moved. It keeps little, however much is written.
+/// What rclone writes to standard error as JSON: its last errors, and how many bytes it has moved.
+///
+/// It keeps little, however much is written.
 final class RcloneLog: Sendable {
   private struct State {
     var partial: [UInt8] = []

@@ -3,8 +3,9 @@ import HandoffProtocol
 import LinuxSystem
 import Paths
 
-/// What `handoff doctor` is told of a remote. Nothing is written there, so whether the account may write is
-/// found out by the first copy only.
+/// What `handoff doctor` is told of a remote.
+///
+/// Nothing is written there, so whether the account may write is found out by the first copy only.
 struct RemoteChecks: Sendable {
   let remote: Remote
 

@@ -89,9 +89,7 @@ enum RemoteFailure {
   private static let temporary: Int32 = 5
   private static let fatal: Int32 = 7
 
-  /// The failure of a command.
-  ///
-  /// - Parameter doing: what was tried, as in “uploading clip.mp4 to backup:masters”.
+  /// The failure of a command, with what was tried, as in “uploading clip.mp4 to backup:masters”.
   static func error(_ ended: Rclone.Ended, _ doing: String) -> ResultError {
     let said = ended.errors.joined(separator: "; ")
     let message = "\(doing): " + (said.isEmpty ? "rclone ended with \(ended.status)" : said)

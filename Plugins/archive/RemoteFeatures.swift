@@ -15,7 +15,7 @@ struct RemoteFeatures: Hashable, Sendable {
   /// It tells its free space.
   let tellsSpace: Bool
 
-  /// - Parameter kind: of the configuration, because rclone's answer has only the remote's own name.
+  /// The kind is that of the configuration, because rclone's answer has only the remote's own name.
   init(_ document: JSONValue, kind: String) {
     self.kind = kind
     var names: [String] = []

@@ -42,7 +42,7 @@ struct RemoteProof: Sendable {
 extension Remote {
   /// Finds out whether a file of the remote, whose size is right, has the right bytes; nil if it has others.
   ///
-  /// - Parameter isOwnUpload: it was put there by this plugin.
+  /// An own upload was put there by this plugin.
   func proof(
     of path: String,
     _ sums: [String: String],

@@ -17,10 +17,7 @@ struct RemoteSums: Hashable, Sendable {
 
   /// Reads the file once, and makes sure that it is what was announced.
   ///
-  /// - Parameters:
-  ///   - hashes: what the remote can tell.
-  ///   - progress: told the part that is done, 0 to 1.
-  /// - Throws: `ResultError` with `asset_damaged`; `CancellationError`.
+  /// The hashes are those that the remote can tell; the progress is told the part that is done, 0 to 1.
   init(
     of asset: GrantedAsset,
     for hashes: [String],

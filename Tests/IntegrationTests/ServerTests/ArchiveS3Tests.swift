@@ -40,7 +40,7 @@ extension ServerTests {
         let walk = ArchiveWalk(archive)
         try await walk.killed(life)
         // No part of an upload that was cut off is kept, and charged for.
-        try await archive.rclone("backend list-multipart-uploads store:masters > parts.json")
+        try await archive.rclone("backend list-multipart-uploads store:masters | tee parts.json")
         try await archive.scene.sh(
           "grep -q '\"masters\": \\[\\]' parts.json || { cat parts.json; false; }"
         )
