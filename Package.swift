@@ -193,7 +193,7 @@ let receiverTargets: [Target] = [
   ),
   program(
     "handoff-preview",
-    ["HandoffPluginKit", "HandoffProtocol", "LinuxSystem", "Paths"],
+    ["Digests", "HandoffPluginKit", "HandoffProtocol", "LinuxSystem", "Paths"],
     path: "Plugins/preview"
   ),
   program(

@@ -34,9 +34,9 @@ struct Preview: Sendable {
     do {
       try await place.begin()
       let facts = try await work(place.temporary).make(progress)
-      let page = PreviewPage(facts: facts)
+      let page = try PreviewPage(facts: facts).html()
       try await place.publish(
-        page: Array(page.html.utf8),
+        page: Array(page.utf8),
         facts: try WireCoder.encode(facts),
         facts.files
       )

@@ -19,9 +19,11 @@ struct PreviewDestination: Destination {
   private let settings: PreviewSettings
   private let ffmpeg: FFmpeg
   private let features: FFmpegFeatures
+  private let index: IndexFolder
 
   init(settings: PreviewSettings, context: DestinationContext) async throws {
     self.settings = settings
+    index = IndexFolder(settings.folder)
     ffmpeg = try FFmpeg(
       path: context.environmentVariable("PATH"),
       threads: settings.threads,
@@ -37,6 +39,11 @@ struct PreviewDestination: Destination {
         "this ffmpeg has no encoder libx264",
         remedy: "Install Debian's package ffmpeg, or set settings.proxy to false."
       )
+    }
+    // What a crash left out of the index; the standard error is the log.
+    await index.refresh { sentence in
+      let line = Array("\(sentence)\n".utf8)
+      _ = write(STDERR_FILENO, line, line.count)
     }
   }
 
@@ -63,6 +70,7 @@ struct PreviewDestination: Destination {
       }
       previews.append(.object(PreviewOutput(facts, in: path).members))
     }
+    await index.refresh { await context.log(.warning, $0) }
     guard case .object(var output) = previews.first else { return Receipt() }
     if previews.count > 1 { output["previews"] = .array(previews) }
     return Receipt(output)

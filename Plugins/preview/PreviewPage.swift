@@ -1,91 +1,88 @@
-import HandoffPluginKit
-import HandoffProtocol
-import Paths
+import FoundationEssentials
 
-/// The page of one preview: it needs nothing but the two pictures beside it.
+/// The review page of one preview: everything is in it but the pictures and the proxy beside it.
 struct PreviewPage {
-  let known: PreviewFacts
-
-  init(facts: PreviewFacts) {
-    known = facts
-  }
+  let facts: PreviewFacts
 
   /// The document.
-  var html: String {
-    let name = Self.escaped(known.title)
-    let rows = facts.map { "<dt>\($0)</dt><dd>\(Self.escaped($1))</dd>" }.joined(separator: "\n")
-    return """
-      <!doctype html>
-      <html lang="en">
-      <head>
-      <meta charset="utf-8">
-      <meta name="viewport" content="width=device-width, initial-scale=1">
-      <meta http-equiv="Content-Security-Policy"
-        content="default-src 'none'; img-src 'self' file:; style-src 'unsafe-inline'">
-      <title>\(name)</title>
-      <style>
-      body { margin: 2rem auto; max-width: 80rem; padding: 0 1rem; font: 1rem/1.5 sans-serif;
-        color-scheme: light dark }
-      img { max-width: 100%; height: auto }
-      dl { display: grid; grid-template-columns: max-content auto; gap: .25rem 1rem }
-      dt { opacity: .7 }
-      dd { margin: 0; overflow-wrap: anywhere }
-      </style>
-      </head>
-      <body>
-      <h1>\(name)</h1>
-      <img src="\(Preview.poster)" alt="A picture from the video">
-      <h2>Contact sheet</h2>
-      <img src="\(Preview.contactSheet)" alt="Pictures from the whole video">
-      <h2>Facts</h2>
-      <dl>
-      \(rows)
-      </dl>
-      </body>
-      </html>
+  func html() throws -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    let json = PageMarkup.inScript(json: try encoder.encode(facts))
+    return try PageShell(
+      title: facts.title,
+      style: [PageStyle.base, PageStyle.review, PageStyle.player, ratios],
+      script: [
+        PageScript.clock, PageScript.screen, PageScript.timeline, PageScript.controls,
+        PageScript.keys,
+      ],
+      body: """
+        <a class="skip" href="#main">Skip to the video</a>
+        <header class="top"><div class="wrap">
+        <a class="button plain" href="../\(IndexPage.file)">\(PageIcon.arrow.drawing) All previews</a>
+        </div></header>
+        <div class="wrap">
+        \(head)
+        <main id="main" class="columns">
+        <div>
+        \(PagePlayer(facts: facts).markup)
+        \(PageFindings(findings: facts.findings).markup)
+        \(sheet)
+        </div>
+        <aside aria-label="Technical data">
+        \(PageLoudness(loudness: facts.loudness)?.markup)
+        \(PageFacts(facts: facts).markup)
+        \(PageFiles(facts: facts).markup)
+        </aside>
+        </main>
+        </div>
+        <script type="application/json" id="facts">\(json)</script>
+        """
+    ).html()
+  }
 
+  /// The shapes of the picture and of the storyboard's tiles, which no attribute may say: the policy
+  /// forbids style attributes.
+  private var ratios: String {
+    let picture =
+      facts.proxy.map { ($0.width, $0.height) } ?? (facts.poster.width, facts.poster.height)
+    let tile = facts.storyboard.map { ($0.tileWidth, $0.tileHeight) } ?? picture
+    func ratio(_ size: (Int, Int)) -> String {
+      PageText.number(Double(max(1, size.0)) / Double(max(1, size.1)), digits: 5)
+    }
+    return ":root { --ratio: \(ratio(picture)); --tile-ratio: \(ratio(tile)) }"
+  }
+
+  private var head: PageMarkup {
+    let badges = PageBadge.all(of: facts).map(\.markup).joined()
+    var items: [PageMarkup] = []
+    if !facts.fileName.hasPrefix(facts.title) { items.append("<bdi>\(facts.fileName)</bdi>") }
+    if let duration = facts.duration { items.append("\(PageText.duration(duration))") }
+    if let picture = facts.video.first {
+      items.append("\(PageText.size(picture.displayWidth, picture.displayHeight))")
+      if let rate = picture.frameRate { items.append("\(PageText.number(rate, digits: 2)) fps") }
+      items.append("\(PageNames.codec(picture.codec, picture.profile))")
+    }
+    items.append("\(PageText.bytes(facts.size))")
+    let list = items.map { "<li class=\"name\">\($0)</li>" as PageMarkup }.joined()
+    return """
+      <div class="head">
+      <h1><bdi>\(facts.title)</bdi></h1>
+      <ul class="facts" aria-label="In short">\(list)</ul>
+      <ul class="badges" aria-label="Special">\(badges)</ul>
+      </div>
       """
   }
 
-  private var facts: [(String, String)] {
-    var facts: [(String, String)] = []
-    if let duration = known.duration { facts.append(("Duration", Self.time(duration))) }
-    if let video = known.video.first {
-      facts.append(("Picture", "\(video.displayWidth) × \(video.displayHeight)"))
-      facts.append(("Video codec", video.codec))
-    }
-    if let container = known.container { facts.append(("Container", container)) }
-    facts.append(("Size", "\(known.size) bytes"))
-    facts.append(("File", known.fileName))
-    facts.append(("SHA-256", known.sha256))
-    facts.append(("Asset", known.localIdentifier))
-    return facts
-  }
-
-  /// Hours, minutes, seconds and thousandths.
-  private static func time(_ seconds: Double) -> String {
-    let whole = Int64((seconds * 1000).rounded())
-    func pad(_ value: Int64, _ width: Int) -> String {
-      let digits = String(value)
-      return String(repeating: "0", count: max(0, width - digits.count)) + digits
-    }
-    let (hours, minutes) = (whole / 3_600_000, whole / 60_000 % 60)
-    return "\(hours):\(pad(minutes, 2)):\(pad(whole / 1000 % 60, 2)).\(pad(whole % 1000, 3))"
-  }
-
-  /// Text that cannot become markup, in content or in attributes.
-  static func escaped(_ text: String) -> String {
-    var safe = ""
-    for character in text.unicodeScalars {
-      switch character {
-      case "&": safe += "&amp;"
-      case "<": safe += "&lt;"
-      case ">": safe += "&gt;"
-      case "\"": safe += "&quot;"
-      case "'": safe += "&#39;"
-      default: safe.unicodeScalars.append(character)
-      }
-    }
-    return safe
+  private var sheet: PageMarkup {
+    let picture = facts.contactSheet
+    let address = PageMarkup.address(picture.name)
+    return """
+      <section class="panel" aria-labelledby="sheet-title">
+      <h2 id="sheet-title">Contact sheet</h2>
+      <a class="sheet" href="\(address)"><img src="\(address)" width="\(picture.width)"
+      height="\(picture.height)" loading="lazy" alt="Pictures from the whole video; open in full size"></a>
+      </section>
+      """
   }
 }

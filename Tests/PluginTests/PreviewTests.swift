@@ -37,7 +37,8 @@ struct PreviewTests {
 
   /// The previews that are there, whole or not.
   private func previews(_ scratch: Scratch) throws -> Set<BytePath> {
-    Set(try Directory.entries(of: scratch.out).filter { $0.kind == .directory }.map(\.name))
+    let folders = try Directory.entries(of: scratch.out).filter { $0.kind == .directory }
+    return Set(folders.map(\.name)).subtracting([IndexFolder.own])
   }
 
   private func names(_ file: Granted, _ scratch: Scratch) throws -> Set<BytePath> {
@@ -325,7 +326,7 @@ struct PreviewTests {
     )
     var steps = 0
     // Every ninth step: each costs two starts with all their runs of ffmpeg.
-    for ordinal in stride(from: 1, to: 90, by: 9) {
+    for ordinal in stride(from: 1, to: 130, by: 9) {
       let ended = try await preview(scratch).deliverOverCrashes(
         handoff("h\(ordinal)", [file.identifier]),
         file.grants,
@@ -334,10 +335,15 @@ struct PreviewTests {
       #expect(ended.outcome.output != nil, "step \(ordinal)")
       #expect(try previews(scratch) == [BytePath(file.identifier.uuid)], "step \(ordinal)")
       #expect(try names(file, scratch) == Self.silentFiles, "step \(ordinal)")
+      let index = try Directory.entries(of: scratch.out.appending(IndexFolder.own)).map(\.name)
+      #expect(Set(index) == ["lock", IndexMemory.file], "step \(ordinal)")
+      let page = try FileDescriptor.open(scratch.out.appending("index.html"), O_RDONLY)
+      let html = String(decoding: try page.readAll(limit: 100_000), as: UTF8.self)
+      #expect(html.contains("./\(file.identifier.uuid)/index.html"), "step \(ordinal)")
       if ended.processes == 1 { break }
       steps = ordinal
     }
-    #expect((5..<90).contains(steps))
+    #expect((5..<130).contains(steps))
   }
 
   private static let expected: [String: Finding.Kind] = [

@@ -94,7 +94,7 @@ struct Layers: Sendable {
       kit.union(["CXXHash", "Digests", "HandoffPluginKit"]),
       system: system
     ),
-    Target("Plugins/preview", kit.union(["HandoffPluginKit"]), system: system),
+    Target("Plugins/preview", kit.union(["Digests", "HandoffPluginKit"]), system: system),
     Target(
       "Plugins/social",
       kit.union(["Digests", "HandoffPluginKit", "HTTPClient"]),
