@@ -33,6 +33,7 @@ extension ServerTests {
       [destination.preview.settings]
       folder = "./preview"
       proxy_height = 360
+      nice = 0
 
       """
 
