@@ -50,7 +50,9 @@ struct IndexMemory: Sendable, Hashable, Codable {
     try DurableFile.write(Array(data), to: folder.appending(Self.file), permissions: 0o644)
   }
 
-  /// Takes in a preview: as it is known, or by reading its facts. A folder without facts is no preview.
+  /// Takes in a preview: as it is known, or by reading its facts.
+  ///
+  /// A folder without facts is no preview.
   mutating func take(_ name: BytePath, in folder: BytePath, known: IndexMemory) throws {
     let text = name.lossyText
     let path = folder.appending(name).appending(BytePath(PreviewFacts.file))

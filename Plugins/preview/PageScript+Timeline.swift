@@ -8,7 +8,6 @@ extension PageScript {
     const percent = time => `${(part(time) * 100).toFixed(3)}%`;
     const findingAt = time => timed.find(finding =>
       time >= finding.start - step / 2 && time < Math.max(finding.end || 0, finding.start + step));
-    const nameOf = finding => finding.text;
 
     const drawMarks = () => {
       marks.replaceChildren();
@@ -43,7 +42,7 @@ extension PageScript {
       $("peek-time").textContent = label(time);
       const finding = findingAt(time);
       $("peek-finding").hidden = !finding;
-      $("peek-finding").textContent = finding ? nameOf(finding) : "";
+      $("peek-finding").textContent = finding ? finding.text : "";
       const width = peek.offsetWidth, room = strip.clientWidth;
       peek.style.left = `${clamp(part(time) * room - width / 2, 0, Math.max(0, room - width))}px`;
     };

@@ -30,7 +30,13 @@ struct PreviewDestination: Destination {
       niceness: settings.nice
     )
     do {
-      features = try await FFmpegFeatures(of: ffmpeg, font: settings.font)
+      // Not niced: the broker waits for the introduction, and not for long.
+      let quick = try FFmpeg(
+        path: context.environmentVariable("PATH"),
+        threads: settings.threads,
+        niceness: 0
+      )
+      features = try await FFmpegFeatures(of: quick, font: settings.font)
     } catch let error as FFmpegFailure {
       throw ResultError.notConfigured("\(error)", remedy: "Install the package ffmpeg anew.")
     }

@@ -55,7 +55,7 @@ struct PreviewPage {
 
   private var head: PageMarkup {
     let badges = PageBadge.all(of: facts).map(\.markup).joined()
-    var items = [PageMarkup]()
+    var items: [PageMarkup] = []
     if !facts.fileName.hasPrefix(facts.title) { items.append("<bdi>\(facts.fileName)</bdi>") }
     if let duration = facts.duration { items.append("\(PageText.duration(duration))") }
     if let picture = facts.video.first {

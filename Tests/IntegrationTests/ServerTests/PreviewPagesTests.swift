@@ -33,6 +33,7 @@ extension ServerTests {
       [destination.preview.settings]
       folder = "./preview"
       proxy_height = 360
+      nice = 0
 
       """
 
@@ -43,7 +44,10 @@ extension ServerTests {
         handoff: ["preview"],
         destinations: Self.destination
       )
-      try await Scene.run(configuration) { scene in
+      try await Scene.run(configuration, starting: false) { scene in
+        // A contained plugin is shown only a folder that is there.
+        try Directory.create(scene.broker.root.appending("preview"))
+        try await scene.broker.start()
         var names = try await Self.generate(scene)
         if let folder = CollectedMedia.folder(for: "real files in the browser") {
           for name in Self.media {
