@@ -13,7 +13,10 @@ struct MatrixRoom: Sendable {
     let path = "client/v3/directory/room/\(PercentEncoding.encode(name))"
     let reply = try await client.ask("GET", path)
     if reply.status == 404, reply.errcode == "M_NOT_FOUND" {
-      throw ResultError.notConfigured("settings.room: the server knows no room \(name)")
+      throw ResultError.notConfigured(
+        "settings.room: the server knows no room \(name)",
+        remedy: "Check the alias, or name the room by its id (!…)."
+      )
     }
     guard reply.isSuccess, let id = reply.json?["room_id"]?.text, id.hasPrefix("!") else {
       throw reply.error("looking up \(name)")

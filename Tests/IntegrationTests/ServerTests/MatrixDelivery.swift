@@ -73,8 +73,11 @@ struct MatrixDelivery: Sendable {
   }
 
   /// Another attempt, as after a crash.
-  func again(_ plugin: PluginUnderTest? = nil) async throws -> HandoffResult.Outcome {
-    try await (plugin ?? self.plugin).deliver(submission(attempt: 2), file.grants)
+  func again(
+    _ plugin: PluginUnderTest? = nil,
+    attempt: Int = 2
+  ) async throws -> HandoffResult.Outcome {
+    try await (plugin ?? self.plugin).deliver(submission(attempt: attempt), file.grants)
   }
 
   func begin(_ broker: TestBroker) async throws {

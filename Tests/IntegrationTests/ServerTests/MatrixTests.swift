@@ -154,14 +154,15 @@ extension ServerTests {
       #expect(quota?.retry == .later)
       #expect(quota?.effect == Effect.none)
       try synapse.tell()
-      try await second.expectOne(try await second.again())
+      try await second.expectOne(try await second.again(attempt: 3))
     }
 
     @Test("a limit on messages is waited for as the server says", .timeLimit(.minutes(1)))
     func rateLimit() async throws {
       let synapse = try Synapse.shared
       let poster = try await MatrixUser.make(synapse, "limited", isLimited: true)
-      let room = try await poster.room()
+      let room = try await MatrixUser.make(synapse, "host").room()
+      try await poster.join(room)
       try await MatrixPlace.run([MatrixPlace("room", room, poster.token)]) { scene in
         try scene.write(try await Scene.video(4), to: "clip.mp4")
         let asset = BytePath(try await scene.identifier(of: "clip.mp4"))
