@@ -4,7 +4,7 @@ import HandoffProtocol
 /// The platforms that there are: a further one is a file of its own and a line here.
 enum Platforms {
   static let all: [any Platform.Type] = [
-    MastodonPlatform.self
+    MastodonPlatform.self, MediaWikiPlatform.self,
   ]
 
   /// The one that `settings.platform` names.
