@@ -91,17 +91,13 @@ extension ServerTests.MediaWiki {
       let report = try WireCoder.decode(JSONValue.self, from: dry.output).elements.first
       #expect(report?["error"]?["code"]?.text == "unsupported_media", "\(dry.errors)")
       #expect(report?["error"]?["side"]?.text == "receiver")
-      try scene.place(try await Self.large(wiki), as: "large.webm")
-      let large = try await scene.identifier(of: "large.webm")
+      // More than the wiki's 3 MiB.
+      try await scene.writeLarge("large.mp4", number: wiki.number(), padding: 3 << 20)
+      let large = try await scene.identifier(of: "large.mp4")
       let refused = try await scene.handoff(of: large, to: "wiki", is: "refused")
       #expect(refused["error"]?["code"]?.text == "size_out_of_range")
       #expect(refused["error"]?["effect"]?.text == "none")
     }
-  }
-
-  /// More than the wiki's 3 MiB, in an element that readers skip.
-  private static func large(_ wiki: Wiki) async throws -> [UInt8] {
-    try await wiki.video() + void(3 << 20)
   }
 
   /// An element of Matroska that means nothing (RFC 8794, Void), with so many bytes in it.
@@ -153,7 +149,8 @@ extension ServerTests.MediaWiki {
         #expect(handoff["output"]?["filename"]?.text == name)
         #expect(try await wiki.uploads(of: name) == 1)
       }
-      #expect(number > 10)
+      // The plugin is logged in already: it asks thrice, sends chunks, asks, and publishes.
+      #expect(number >= 10)
     }
   }
 }
