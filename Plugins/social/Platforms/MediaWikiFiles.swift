@@ -40,7 +40,7 @@ struct MediaWikiFile: Sendable {
   /// It was published by this handoff.
   func isOf(_ post: Post) -> Bool { comment.contains(MediaWikiPage.mark(post)) }
 
-  /// - Parameter post: whose result it is.
+  /// What is told of it as a handoff's result.
   func receipt(_ post: Post) -> Receipt {
     var output: [String: JSONValue] = [
       "url": .string(page), "file_url": .string(bytes), "filename": .string(name),

@@ -23,9 +23,7 @@ struct MediaWikiStash: Sendable {
     case shrink(Int64)
   }
 
-  /// Goes on from a place, or from the beginning.
-  ///
-  /// - Parameter chunkSize: of the settings.
+  /// Goes on from a place, or from the beginning, in chunks of the size that the settings say.
   func run(from place: MediaWikiPrepared.Place?, chunkSize: Int64?) async throws
     -> MediaWikiPrepared.Place
   {

@@ -14,7 +14,7 @@ struct WikiDelivery: Sendable {
   let bytes: [UInt8]
   let asset: Granted
 
-  /// - Parameter bytes: another video than a new one.
+  /// Of a new video, unless bytes are given.
   init(_ bytes: [UInt8]? = nil, container: String = "webm") async throws {
     wiki = try Wiki.running()
     id = "h\(wiki.number())"
