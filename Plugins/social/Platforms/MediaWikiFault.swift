@@ -23,10 +23,13 @@ struct MediaWikiFault: Error, Sendable {
 
   /// An answer that is none of the API.
   init(_ reply: HTTPReply, now: Timestamp) {
-    let text = reply.status < 300 ? "no answer of api.php" : "HTTP \(reply.status)"
+    // What it answers to no parameters at all.
+    let isHelp =
+      reply.status == 200
+      && String(decoding: reply.body.prefix(4096), as: UTF8.self).contains("MediaWiki API help")
     self.init(
-      "http\(reply.status)",
-      text,
+      isHelp ? "api-help" : "http\(reply.status)",
+      reply.status == 200 ? "no answer of api.php" : "HTTP \(reply.status)",
       retryAfter: reply.retryAfter(now: now.milliseconds / 1000)
     )
   }
@@ -80,7 +83,7 @@ struct MediaWikiFault: Error, Sendable {
     "verification-error": .media, "file-too-large": .media, "filetype-missing": .media,
     "empty-file": .media, "hookaborted": .media, "uploadvirus": .media, "emptyupload": .media,
     "illegal-filename": .media, "filename-toolong": .media, "filename-tooshort": .media,
-    "http413": .media,
+    "http413": .media, "fileexists-forbidden": .media, "fileexists-shared-forbidden": .media,
     "uploadstash-file-not-found": .lost, "missingresult": .lost, "invalid-file-key": .lost,
   ]
   private static let prefixes: [(start: String, kind: Kind)] = [

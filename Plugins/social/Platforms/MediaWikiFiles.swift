@@ -40,7 +40,7 @@ struct MediaWikiFile: Sendable {
   /// It was published by this handoff.
   func isOf(_ post: Post) -> Bool { comment.contains(MediaWikiPage.mark(post)) }
 
-  /// - Parameter post: whose result it is.
+  /// What is told of it as a handoff's result.
   func receipt(_ post: Post) -> Receipt {
     var output: [String: JSONValue] = [
       "url": .string(page), "file_url": .string(bytes), "filename": .string(name),
@@ -94,5 +94,16 @@ struct MediaWikiFiles: Sendable {
     // The namespace has another name in each language.
     let parts = title.split(separator: ":", maxSplits: 1)
     return parts.count == 2 ? .free(String(parts[1])) : .invalid
+  }
+
+  /// Of the file that has a name; nil where nobody has it.
+  func sha1(ofFile name: String) async throws -> String? {
+    let answer = try await session.read([
+      "action": "query", "titles": "File:\(name)", "prop": "imageinfo", "iiprop": "sha1",
+    ])
+    guard case .array(let pages) = answer["query"]?["pages"] ?? .null,
+      case .array(let versions) = pages.first?["imageinfo"] ?? .null
+    else { return nil }
+    return versions.first?["sha1"]?.text
   }
 }

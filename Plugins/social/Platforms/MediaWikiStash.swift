@@ -23,9 +23,7 @@ struct MediaWikiStash: Sendable {
     case shrink(Int64)
   }
 
-  /// Goes on from a place, or from the beginning.
-  ///
-  /// - Parameter chunkSize: of the settings.
+  /// Goes on from a place, or from the beginning, in chunks of the size that the settings say.
   func run(from place: MediaWikiPrepared.Place?, chunkSize: Int64?) async throws
     -> MediaWikiPrepared.Place
   {
@@ -148,11 +146,14 @@ struct MediaWikiStash: Sendable {
     _ count: Int64
   ) async throws -> Step {
     switch fault.code {
-    case "badupload", "http413", "http200":
+    case "badupload":
+      guard let limit = fault.number("size"), limit > 0 else { throw fault }
+      return .shrink(min(limit, count - 1))
+    case "http413", "api-help":
       // PHP throws away what is larger than it takes, the parameters with it.
-      return .shrink(min(fault.number("size") ?? count / 2, count - 1))
+      return .shrink(count / 2)
     case "stashfailed":
-      guard let key else { throw fault }
+      guard let key else { throw MediaWikiStatus.reason(fault) }
       if let reached = fault.number("offset"), reached != offset, reached > 0,
         reached < upload.asset.size
       {

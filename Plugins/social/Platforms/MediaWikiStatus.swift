@@ -42,11 +42,12 @@ struct MediaWikiStatus: Sendable {
     }
   }
 
-  /// What is wrong with the bytes comes under the same code as trouble of the wiki's own.
-  private static func reason(_ fault: MediaWikiFault) -> MediaWikiFault {
-    let isOwn = fault.info.hasPrefix("Internal error")
-    return isOwn || fault.kind == .media
-      ? fault : MediaWikiFault("verification-error", fault.info, details: fault.details)
+  /// What is wrong with the bytes comes under the same code as trouble of the wiki's own, and with its text only.
+  static func reason(_ fault: MediaWikiFault) -> MediaWikiFault {
+    guard fault.code == "stashfailed",
+      ["verification", "was empty", "too large", "banned"].contains(where: fault.info.contains)
+    else { return fault }
+    return MediaWikiFault("verification-error", fault.info, details: fault.details)
   }
 
   /// Of a file in the stash; nil where it is not there.

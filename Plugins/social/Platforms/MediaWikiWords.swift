@@ -61,6 +61,9 @@ struct MediaWikiWords: Sendable {
     return isEscaped ? Self.escaped(value) : value
   }
 
+  /// What makes a line more than text, where it begins with it.
+  private static let listMarks: Set<Unicode.Scalar> = ["*", "#", ":", ";", "-", " "]
+
   /// Plain text for a page: nothing in it is a template, a link, a tag or a signature, and none of its lines a
   /// heading or a list.
   static func escaped(_ text: String) -> String {
@@ -70,8 +73,7 @@ struct MediaWikiWords: Sendable {
       switch scalar {
       case "&", "<", ">", "[", "]", "{", "}", "|", "~", "=", "'", "_":
         escaped += "&#\(scalar.value);"
-      case "*", "#", ":", ";", "-",
-        " " where isAtStart:
+      case _ where isAtStart && Self.listMarks.contains(scalar):
         escaped += "&#\(scalar.value);"
       default: escaped.unicodeScalars.append(scalar)
       }

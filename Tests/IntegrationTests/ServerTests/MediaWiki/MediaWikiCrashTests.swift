@@ -14,13 +14,13 @@ extension ServerTests.MediaWiki {
     let steps = try await KillWalk(point: point).run { faults in
       let delivery = try await WikiDelivery()
       let ended = try await delivery.plugin().deliverOverCrashes(
-        delivery.submitted("Killed at \(point) \(delivery.id)"),
+        delivery.submitted("Killed \(delivery.id)"),
         delivery.asset.grants,
         faults: faults
       )
       let file = try await delivery.expectPublished(ended.outcome)
       // No doubt about an earlier process has given it another name.
-      #expect(file["name"]?.text == "Killed_at_\(point)_\(delivery.id).webm", "\(faults)")
+      #expect(file["name"]?.text == "Killed_\(delivery.id).webm", "\(faults)")
       return ended.processes
     }
     #expect(steps >= least)

@@ -12,18 +12,29 @@ extension ServerTests.MediaWiki {
     ("$wgEnableUploads = false;", .notConfigured, .afterFix),
     ("$wgFileExtensions = ['ogv'];", .unsupportedMedia, .never),
     ("$wgMaxUploadSize = 100000;", .sizeOutOfRange, .never),
-    ("$wgGroupPermissions['user']['upload'] = false; $wgGroupPermissions['*']['upload'] = false;"
-      + "$wgGroupPermissions['sysop']['upload'] = false;", .auth, .afterFix),
-    ("http_response_code(503); header('Retry-After: 17'); exit('<html>busy</html>');", .network,
-      .later),
+    (
+      "$wgGroupPermissions['user']['upload'] = false; $wgGroupPermissions['*']['upload'] = false;"
+        + "$wgGroupPermissions['sysop']['upload'] = false;", .auth, .afterFix
+    ),
+    (
+      "http_response_code(503); header('Retry-After: 17'); exit('<html>busy</html>');", .network,
+      .later
+    ),
     ("echo '<html>a portal of the hotel</html>'; exit;", .network, .later),
-    ("if (isset($_FILES['chunk'])) { echo json_encode(['error' => ['code' => 'ratelimited', "
-      + "'info' => 'too often']]); exit; }", .quota, .later),
-    ("header('Retry-After: 5'); echo json_encode(['error' => ['code' => 'maxlag', 'info' => 'lag']]);"
-      + "exit;", .destinationUnavailable, .later),
+    (
+      "if (isset($_FILES['chunk'])) { echo json_encode(['error' => ['code' => 'ratelimited', "
+        + "'info' => 'too often']]); exit; }", .quota, .later
+    ),
+    (
+      "header('Retry-After: 5'); echo json_encode(['error' => ['code' => 'maxlag', 'info' => 'lag']]);"
+        + "exit;", .destinationUnavailable, .later
+    ),
   ]
 
-  @Test("a refusal publishes nothing, says why, and the next attempt publishes", arguments: refusals)
+  @Test(
+    "a refusal publishes nothing, says why, and the next attempt publishes",
+    arguments: refusals
+  )
   func refuses(php: String, code: ErrorCode, retry: RetryAdvice) async throws {
     let delivery = try await WikiDelivery()
     try delivery.wiki.behave(php)
@@ -81,7 +92,7 @@ extension ServerTests.MediaWiki {
       )
       let outcome = try await delivery.deliver(delivery.plugin(), title: "Lost \(name)")
       try delivery.wiki.behave("")
-      #expect(try FileStatus.of(delivery.wiki.root.appending("\(name).once" as BytePath)) != nil)
+      #expect(try FileStatus.of(delivery.wiki.root.appending(BytePath("\(name).once"))) != nil)
       try await delivery.expectPublished(outcome)
       try delivery.expectNoSecrets()
     }

@@ -50,7 +50,9 @@ extension ServerTests {
     func pages() async throws {
       let delivery = try await WikiDelivery()
       let plugin = delivery.plugin([
-        "page": .string("{{Information|description={{en|1={description}}}}}\n{license}\n{categories}"),
+        "page": .string(
+          "{{Information|description={{en|1={description}}}}}\n{license}\n{categories}"
+        ),
         "license": .string("{{cc-by-4.0}}"),
         "categories": .array([.string("Films"), .string("Tests of uploads")]),
         "summary": .string("From the archive: {title}"),
@@ -106,7 +108,7 @@ extension ServerTests {
     func takenMeanwhile() async throws {
       let delivery = try await WikiDelivery()
       let others = try await delivery.wiki.video()
-      try await delivery.wiki.behave("$wgEnableAsyncUploads = true;")
+      try delivery.wiki.behave("$wgEnableAsyncUploads = true;")
       let outcome = try await heldInProcessing(delivery, title: "Soon taken") {
         try await delivery.wiki.upload(others, as: "Soon taken.webm")
       }
@@ -118,7 +120,7 @@ extension ServerTests {
     @Test("what the wiki puts off is waited for, and published once")
     func asynchronous() async throws {
       let delivery = try await WikiDelivery()
-      try await delivery.wiki.behave("$wgEnableAsyncUploads = true;")
+      try delivery.wiki.behave("$wgEnableAsyncUploads = true;")
       let outcome = try await heldInProcessing(delivery, title: "Put off") {}
       try await delivery.expectPublished(outcome)
     }
@@ -139,10 +141,10 @@ extension ServerTests {
         try await Self.untilHeld(broker, "the wiki is queued")
         try await body()
         #expect(try await delivery.wiki.files(delivery.bytes).isEmpty)
-        try await delivery.wiki.runJobs()
+        try await delivery.wiki.run(.assembling)
         try await Self.untilHeld(broker, "the service has taken it")
         #expect(broker.received.isEmpty)
-        try await delivery.wiki.runJobs()
+        try await delivery.wiki.run(.publishing)
         return try await broker.nextResult().outcome
       }
       try delivery.wiki.behave("")

@@ -14,7 +14,7 @@ struct WikiDelivery: Sendable {
   let bytes: [UInt8]
   let asset: Granted
 
-  /// - Parameter bytes: another video than a new one.
+  /// Of a new video, unless bytes are given.
   init(_ bytes: [UInt8]? = nil, container: String = "webm") async throws {
     wiki = try Wiki.running()
     id = "h\(wiki.number())"
@@ -22,7 +22,7 @@ struct WikiDelivery: Sendable {
     let video: [UInt8]
     if let bytes { video = bytes } else { video = try await wiki.video() }
     self.bytes = video
-    var asset = try Granted(video, named: "export.\(container)" as BytePath, in: scratch)
+    var asset = try Granted(video, named: BytePath("export.\(container)"), in: scratch)
     asset.asset.container = container
     self.asset = asset
   }
