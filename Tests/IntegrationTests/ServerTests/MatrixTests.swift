@@ -160,13 +160,13 @@ extension ServerTests {
     @Test("a limit on messages is waited for as the server says", .timeLimit(.minutes(1)))
     func rateLimit() async throws {
       let synapse = try Synapse.shared
-      let poster = try await MatrixUser.make(synapse, "limited", isLimited: true)
-      let room = try await MatrixUser.make(synapse, "host").room()
-      try await poster.join(room)
+      let poster = try await MatrixUser.make(synapse, "limited")
+      let room = try await poster.room()
       try await MatrixPlace.run([MatrixPlace("room", room, poster.token)]) { scene in
         try scene.write(try await Scene.video(4), to: "clip.mp4")
         let asset = BytePath(try await scene.identifier(of: "clip.mp4"))
-        // Now the next one has to wait.
+        // Of one message now, and none for four seconds.
+        try await poster.limit()
         try await poster.say("the one message", in: room, id: "first")
         _ = try await scene.broker.json("send", asset, "--to", "room")
         let waiting = try await scene.broker.wait("handoffs", every: .milliseconds(20)) {

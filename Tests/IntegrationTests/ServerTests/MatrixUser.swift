@@ -11,26 +11,28 @@ struct MatrixUser: Sendable {
 
   private static let http = HTTPClient(agent: "test")
 
-  /// Makes an account and logs in.
-  ///
-  /// - Parameter isLimited: the server's limits on messages apply to it.
-  static func make(
-    _ synapse: Synapse,
-    _ name: String,
-    isLimited: Bool = false
-  ) async throws -> MatrixUser {
+  /// Makes an account that may send as much as it likes, and logs in.
+  static func make(_ synapse: Synapse, _ name: String) async throws -> MatrixUser {
     let administrator = try await login(synapse, "admin")
     let id = "@\(name):\(Synapse.name)"
     let account: JSONValue = .object(["password": .string("password")])
     _ = try await administrator.ask("PUT", "/_synapse/admin/v2/users/\(id)", account)
-    if !isLimited {
-      _ = try await administrator.ask(
-        "POST",
-        "/_synapse/admin/v1/users/\(id)/override_ratelimit",
-        .object(["messages_per_second": .integer(0), "burst_count": .integer(0)])
-      )
-    }
+    _ = try await administrator.ask(
+      "POST",
+      exception(id),
+      .object(["messages_per_second": .integer(0), "burst_count": .integer(0)])
+    )
     return try await login(synapse, name)
+  }
+
+  /// From now on the server's limits on messages apply to it.
+  func limit() async throws {
+    let administrator = try await Self.login(synapse, "admin")
+    _ = try await administrator.ask("DELETE", Self.exception(id))
+  }
+
+  private static func exception(_ id: String) -> String {
+    "/_synapse/admin/v1/users/\(id)/override_ratelimit"
   }
 
   /// Logs in, as a new device.

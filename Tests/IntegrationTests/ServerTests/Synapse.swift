@@ -98,6 +98,20 @@ final class Synapse: Sendable {
     if let process = slot.held { Glibc.kill(process.id, signal) }
   }
 
+  /// A request has come that it has not read.
+  var hasUnread: Bool {
+    get throws {
+      let table = try FileDescriptor.open("/proc/net/tcp", O_RDONLY).readAll(limit: 1 << 24)
+      let digits = String(port, radix: 16, uppercase: true)
+      let place = "0100007F:" + String(repeating: "0", count: 4 - digits.count) + digits
+      return String(decoding: table, as: UTF8.self).split(separator: "\n").contains { line in
+        let fields = line.split(separator: " ")
+        return fields.count > 4 && fields[1] == place && fields[3] == "01"
+          && !fields[4].hasSuffix(":00000000")
+      }
+    }
+  }
+
   /// Holds the empty uploads of a user back, as for two minutes after another of its workers has died.
   func holdUploads(of user: String) async throws {
     let script = """
@@ -152,7 +166,7 @@ final class Synapse: Sendable {
       "max_pending_media_uploads": .integer(1000),
       "rc_media_create": plenty, "rc_login": .object(["address": plenty, "account": plenty]),
       "rc_joins": .object(["local": plenty]),
-      // For users to whom nothing else applies (MatrixUser): one message, and another after four seconds.
+      // For users without an exception (MatrixUser): one message, and another after four seconds.
       "rc_message": .object(["per_second": .number(0.25), "burst_count": .integer(1)]),
       "modules": .array([
         .object([
