@@ -112,7 +112,8 @@ extension PageScript {
       pause();
       if (Number.isNaN(rate)) seek(Number(time[1])); else seekFrame(frameAt(Number(time[1])));
       const player = $("player"), box = player.getBoundingClientRect();
-      if (isNear && box.top < 0) player.scrollIntoView({ block: "start", behavior: "smooth" });
+      const behavior = matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth";
+      if (isNear && box.top < 0) player.scrollIntoView({ block: "start", behavior });
     };
     addEventListener("hashchange", () => follow(true));
 

@@ -185,8 +185,7 @@ def play(page, address):
     expect(page.locator("#findings li.now").count() == 1, "the finding is marked in the list")
     expect(page.locator("#marks i").count() >= 1, "findings are on the timeline")
     page.keyboard.press("Home")
-    mark = page.locator("#marks i").first.bounding_box()
-    page.mouse.click(mark["x"] + mark["width"] / 2, mark["y"] + mark["height"] / 2)
+    page.locator("#marks i").first.click()
     until(page, f"{TIME} > .05", "a mark jumps")
     page.goto("about:blank")
     page.goto(f"{address}#t=6")
@@ -255,7 +254,7 @@ def main():
             env={"HOME": home, "PATH": "/usr/bin:/bin"})
         for base in bases:
             began = time.monotonic()
-            context = browser.new_context()
+            context = browser.new_context(reduced_motion="reduce")
             if base.startswith("http"):
                 context.grant_permissions(["clipboard-write", "clipboard-read"])
             page = context.new_page()
