@@ -48,7 +48,8 @@ package final class FaultPlan: Sendable {
     guard passes.add(1, ordering: .relaxed).newValue == ordinal else { return }
     switch action {
     case .kill: _ = Glibc.kill(getpid(), SIGKILL)
-    case .stop: _ = Glibc.kill(getpid(), SIGSTOP)
+    // To this thread: one sent to the process may reach another first, and this one goes on meanwhile.
+    case .stop: _ = raise(SIGSTOP)
     case .fail(let errno): throw SystemError(errno, name)
     }
   }

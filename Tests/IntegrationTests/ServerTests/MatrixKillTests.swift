@@ -81,13 +81,17 @@ extension ServerTests.Matrix {
     let synapse = try Synapse.shared
     let poster = try await MatrixUser.make(synapse, "upload")
     let delivery = try await MatrixDelivery(poster, video: .pattern(9, count: 12_000_000))
-    let outcome = try await delivery.plugin.run { broker, _ in
+    let fault = "http.send:\(MatrixDelivery.upload):stop"
+    let outcome = try await delivery.plugin.run(fault: fault) { broker, process in
       try await delivery.begin(broker)
-      let isSending = try await poll(every: .milliseconds(1)) {
-        broker.progress.contains { ($0.fraction ?? 0) > 0 } ? true : nil
-      }
+      try await StoppedProcess.wait(for: process.id)
+      synapse.signal(SIGSTOP)
+      kill(process.id, SIGCONT)
+      let hasCome = try await poll(every: .milliseconds(2)) { try synapse.hasUnread ? true : nil }
+      #expect(hasCome == true)
+      // It reads a part of what is more than the kernel holds, at most.
+      synapse.signal(SIGCONT)
       await synapse.kill()
-      #expect(isSending == true)
       return try await broker.nextResult().outcome
     }
     #expect(outcome.failure?.code == .network, "\(outcome)")
