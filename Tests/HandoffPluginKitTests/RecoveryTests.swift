@@ -168,8 +168,9 @@ struct RecoveryTests {
         _ = try await broker.nextResult()
       }
     }
-    let later = PluginEnvironment.now().advanced(by: .seconds(31 * 86_400))
-    try await withSession(Plain.self, in: work, now: { later }) { broker in
+    let month = Duration.seconds(31 * 86_400)
+    let later = { @Sendable in PluginEnvironment.now().advanced(by: month) }
+    try await withSession(Plain.self, in: work, now: later) { broker in
       let retry = Script { _, context in Receipt(["after": .string(context.stage?.name ?? "")]) }
       try await broker.discover(retry.settings())
       #expect(try FileStatus.of(work.entry("h1")) == nil)
