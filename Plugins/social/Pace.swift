@@ -14,6 +14,7 @@ struct Pace: Sendable {
 
   /// What is waited after each failure in a row; 1, 2, 4, 8 and 15 seconds with the usual interval of 2.
   var pauses: [Double] { [0.5, 1, 2, 4, 7.5].map { $0 * interval } }
+  var longestPause: Double { 7.5 * interval }
 
   /// Waits, and tells that it does.
   func rest(_ seconds: Double, _ part: Double, _ message: String) async throws {

@@ -7,6 +7,8 @@ struct PlatformSettings: Sendable {
   let server: String
   /// The whole settings table.
   let values: JSONValue
+  /// Seconds between two questions.
+  let pollInterval: Double
   /// Reads the credential anew, because it may have been replaced; it is part of no error.
   let token: @Sendable () throws(ResultError) -> String
 
@@ -21,12 +23,6 @@ struct PlatformSettings: Sendable {
     return text
   }
 
-  /// A member that is a number of seconds.
-  func seconds(_ name: String) -> Double? {
-    switch values[name] {
-    case .integer(let number): Double(number)
-    case .number(let number): number
-    default: nil
-    }
-  }
+  /// What every request says of who asks.
+  static let agent = "handoff-social/1.1"
 }

@@ -65,20 +65,25 @@ struct PostWriter: Sendable {
     let whole = text(filling)
     guard let most = limits.characters, limits.count(whole) > most else { return (whole, []) }
     var filling = filling
-    var description = filling.words.description
-    let length = description.count
-    while !description.isEmpty {
-      let surplus = max(1, limits.count(text(filling)) - most)
-      description = String(description.dropLast(min(description.count, surplus + 1)))
-      description = description.trimmingSpace
-      filling.words.description = description.isEmpty ? "" : description + "…"
-      let cut = text(filling)
-      guard limits.count(cut) > most else {
-        let change =
-          "The description of \(length) characters is cut to \(description.count): "
-          + "a post holds \(most)."
-        return (cut, [change])
-      }
+    let description = filling.words.description
+    /// The text with so many characters of the description.
+    func text(cutTo count: Int) -> String {
+      let kept = String(description.prefix(count)).trimmingSpace
+      filling.words.description = kept.isEmpty ? "" : kept + "…"
+      return text(filling)
+    }
+    // The longest beginning that fits lies between what does and what does not.
+    var (fits, tooMany) = (0, description.count)
+    while tooMany - fits > 1 {
+      let middle = (fits + tooMany) / 2
+      if limits.count(text(cutTo: middle)) > most { tooMany = middle } else { fits = middle }
+    }
+    let cut = text(cutTo: fits)
+    if !description.isEmpty, limits.count(cut) <= most {
+      let length = filling.words.description.count
+      let change =
+        "The description of \(description.count) characters is cut to \(length): a post holds \(most)."
+      return (cut, [change])
     }
     throw ResultError(
       .malformedRequest,

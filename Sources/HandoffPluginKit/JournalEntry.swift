@@ -73,6 +73,9 @@ struct JournalEntry: Sendable, Codable {
     return try ReceivedHandoff(SubmitParameters(handoffID: handoffID, request: request))
   }
 
+  /// A person may have it tried again, which must begin with the recorded step: it is never forgotten.
+  var isUnknown: Bool { ending?.isUnknown == true }
+
   /// A person, or the broker after a failure without effect, has it tried again.
   ///
   /// What was done is never done again.
@@ -96,6 +99,9 @@ extension JournalEntry.Ending {
       self.error = error
     }
   }
+
+  /// Nobody knows whether it was done.
+  var isUnknown: Bool { kind != .success && error?.effect == .unknown }
 
   /// The outcome for a result document.
   var outcome: HandoffResult.Outcome {

@@ -15,7 +15,7 @@ extension Receiver {
   func prune() async {
     let limit = now().advanced(by: .zero - Self.longest)
     let ended = entries.values
-      .filter { $0.isAcknowledged && active[$0.handoffID] == nil }
+      .filter { $0.isAcknowledged && !$0.isUnknown && active[$0.handoffID] == nil }
       .sorted { $0.receivedAt < $1.receivedAt }
     let surplus = ended.count - Self.most
     // A whole batch at a time: sorting for every single one would cost more than it frees.

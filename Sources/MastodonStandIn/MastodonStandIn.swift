@@ -72,6 +72,11 @@ package final class MastodonStandIn: Sendable {
     account.forgetUploads()
   }
 
+  /// The token is another account's from now on, which has no upload of the former and sees its statuses.
+  package func changeAccount() {
+    account.changeAccount()
+  }
+
   /// How often a step was asked for.
   package func count(_ step: StandInStep) -> Int { account.count(step) }
 
@@ -114,6 +119,11 @@ package enum StandInFault: Hashable, Sendable {
   case dropAfter
   /// It is done, and the answer is no JSON.
   case garble
+  /// The connection ends at once without an answer, and a publication is done so much later, whatever has come
+  /// meanwhile: two requests at once do not see each other.
+  case doLate(Duration)
+  /// Nothing is done; the answer has this status and repeats the token.
+  case echo(Int)
   /// It is done as if nothing were wrong: for counting.
   case pass
 }

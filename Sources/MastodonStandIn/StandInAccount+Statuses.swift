@@ -24,6 +24,25 @@ extension StandInAccount {
     } catch {
       return error.reply
     }
+    return commit(question, ids, moment, &state)
+  }
+
+  /// Does what was worked on, now that its time has come; it was checked when it came.
+  func doLate(_ state: inout State) {
+    let due = state.late.filter { $0.due <= .now }
+    state.late.removeAll { $0.due <= .now }
+    for (question, _) in due {
+      guard case .array(let ids)? = question.body["media_ids"] else { continue }
+      _ = commit(question, ids.compactMap(\.text), nil, &state)
+    }
+  }
+
+  private func commit(
+    _ question: Question,
+    _ ids: [String],
+    _ moment: Timestamp?,
+    _ state: inout State
+  ) -> Reply {
     for id in ids { state.media[id]?.isAttached = true }
     let status = PublishedStatus(
       id: state.nextID(),
@@ -97,8 +116,13 @@ extension StandInAccount {
   }
 
   func list(_ question: Question, _ state: State) -> Reply {
-    guard question.subject == Self.accountID else { return .error(404, "Record not found") }
-    let page = Self.page(question, state.statuses, id: \.id)
+    let former = state.statuses.prefix(state.formerStatuses)
+    let own = state.statuses.dropFirst(state.formerStatuses)
+    guard question.subject == "1" || question.subject == state.accountID else {
+      return .error(404, "Record not found")
+    }
+    let statuses = question.subject == state.accountID ? own : former
+    let page = Self.page(question, Array(statuses), id: \.id)
     return Reply(status: 200, body: .array(page.map { document($0, state.port) }))
   }
 

@@ -43,6 +43,11 @@ final class StandInAccount: Sendable {
     var scheduled: [ScheduledPost] = []
     var counts: [StandInStep: Int] = [:]
     var faults: [StandInStep: [StandInFault]] = [:]
+    /// Publications that are still worked on, and when they are done.
+    var late: [(question: Question, due: ContinuousClock.Instant)] = []
+    var accountID = "1"
+    /// How many statuses are those of the account before.
+    var formerStatuses = 0
     var onDone: @Sendable (StandInStep) -> Void = { _ in }
 
     mutating func nextID() -> String {
@@ -50,8 +55,6 @@ final class StandInAccount: Sendable {
       return String(lastID)
     }
   }
-
-  static let accountID = "1"
 
   let token: String
   let rules: StandInRules
@@ -62,7 +65,12 @@ final class StandInAccount: Sendable {
     self.rules = rules
   }
 
-  var statuses: [PublishedStatus] { state.withLock { $0.statuses } }
+  var statuses: [PublishedStatus] {
+    state.withLock { state in
+      doLate(&state)
+      return state.statuses
+    }
+  }
   var uploads: [ReceivedUpload] { state.withLock { $0.uploads } }
   var scheduled: [ScheduledPost] { state.withLock { $0.scheduled } }
 
@@ -94,6 +102,14 @@ final class StandInAccount: Sendable {
     }
   }
 
+  func changeAccount() {
+    state.withLock { state in
+      state.accountID = "2"
+      state.formerStatuses = state.statuses.count
+      state.media = [:]
+    }
+  }
+
   func forgetUploads() {
     state.withLock { state in state.media = state.media.filter { $0.value.isAttached } }
   }
@@ -111,6 +127,7 @@ final class StandInAccount: Sendable {
   /// Does what is asked, or fails as planned.
   func answer(_ question: Question) -> Reply {
     let fault = state.withLock { state -> StandInFault in
+      doLate(&state)
       state.counts[question.step, default: 0] += 1
       guard let next = state.faults[question.step]?.first else { return .pass }
       state.faults[question.step]?.removeFirst()
@@ -128,6 +145,12 @@ final class StandInAccount: Sendable {
       return reply
     case .dropBefore:
       return Reply(status: nil, body: .null)
+    case .doLate(let delay):
+      state.withLock { $0.late.append((question, .now + delay)) }
+      state.withLock { $0.onDone }(question.step)
+      return Reply(status: nil, body: .null)
+    case .echo(let status):
+      return .error(status, "no such token: \(token)")
     case .dropAfter, .garble, .pass:
       var reply = state.withLock { answer(question, &$0) }
       state.withLock { $0.onDone }(question.step)
@@ -143,7 +166,7 @@ final class StandInAccount: Sendable {
     case .media: medium(question.subject, &state)
     case .publish: publish(question, &state)
     case .account:
-      Reply(status: 200, body: .object(["id": .string(Self.accountID), "acct": .string("demo")]))
+      Reply(status: 200, body: .object(["id": .string(state.accountID), "acct": .string("demo")]))
     case .list: list(question, state)
     case .scheduled: scheduled(question.subject, state)
     case .scheduledList: scheduledList(question, state)

@@ -1,10 +1,11 @@
 import Glibc
-import HandoffPluginKit
 import HandoffProtocol
 import HandoffTestSupport
 import LinuxSystem
 import Paths
 import Testing
+
+@testable import HandoffPluginKit
 
 @Suite("After a crash or a restart", .timeLimit(.minutes(1)))
 struct RecoveryTests {
@@ -149,6 +150,33 @@ struct RecoveryTests {
       // A person has it tried again.
       #expect(try await broker.submit(handoff(attempt: 2)).accepted)
       #expect(try await broker.nextResult().outcome.output != nil)
+    }
+  }
+
+  @Test("what ended is forgotten after a month, but not how far that came of which nobody knows")
+  func pruned() async throws {
+    let work = try TemporaryFolder()
+    let script = Script { handoff, context in
+      try await context.record("publishing")
+      guard handoff.id == "h2" else { return Receipt() }
+      throw ResultError(.network, "no answer", effect: .unknown)
+    }
+    try await withSession(Plain.self, in: work) { broker in
+      try await broker.discover(script.settings())
+      for id in ["h1", "h2"] {
+        #expect(try await broker.submit(handoff(id)).accepted)
+        _ = try await broker.nextResult()
+      }
+    }
+    let month = Duration.seconds(31 * 86_400)
+    let later = { @Sendable in PluginEnvironment.now().advanced(by: month) }
+    try await withSession(Plain.self, in: work, now: later) { broker in
+      let retry = Script { _, context in Receipt(["after": .string(context.stage?.name ?? "")]) }
+      try await broker.discover(retry.settings())
+      #expect(try FileStatus.of(work.entry("h1")) == nil)
+      // A person has it tried again.
+      #expect(try await broker.submit(handoff("h2", attempt: 2)).accepted)
+      #expect(try await broker.nextResult().outcome.output == ["after": .string("publishing")])
     }
   }
 

@@ -89,6 +89,7 @@ extension TemporaryFolder {
 func withSession<Served: Destination, Value: Sendable>(
   _ type: Served.Type,
   in work: TemporaryFolder,
+  now: @escaping @Sendable () -> Timestamp = PluginEnvironment.now,
   _ body: @Sendable (TestBroker) async throws -> Value
 ) async throws -> Value {
   let (ours, theirs) = try UnixSocket.pair()
@@ -98,7 +99,7 @@ func withSession<Served: Destination, Value: Sendable>(
     work: work.path,
     environment: { _ in nil }
   )
-  let session = PluginSession<Served>(context: context, now: PluginEnvironment.now)
+  let session = PluginSession<Served>(context: context, now: now)
   async let served: Void = session.serve(theirs)
   async let ran: Void = broker.run()
   let value = try await body(broker)

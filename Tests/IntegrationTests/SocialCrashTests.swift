@@ -67,6 +67,7 @@ struct SocialCrashTests {
         server = "http://127.0.0.1:\(port)"
         token_env = "SOCIAL_TOKEN"
         poll_interval_s = 0.05
+        in_flight_s = 0.2
         """
     )
   }

@@ -26,22 +26,15 @@ struct SocialScheduleTests {
 
   @Test(
     "killed at every step, it is scheduled once and published once",
-    arguments: [("journal", 1), ("http.answer", 2)]
+    arguments: [("journal", 1), ("http.answer", 1)]
   )
   func crashes(point: String, kills: Int) async throws {
     let steps = try await KillWalk(point: point, kills: kills).run { faults in
       let scene = try SocialScene()
       let server = scene.server
-      if kills == 2 { server.fail(.publish, .dropAfter) }
+      if point == "http.answer" { server.fail(.publish, .dropAfter) }
       server.onDone { step in if step == .scheduled { server.publishScheduled() } }
-      let ended = try await scene.plugin.deliverOverCrashes(
-        scene.handoff(metadata: Self.inAnHour()),
-        scene.file.grants,
-        faults: faults
-      )
-      #expect(server.statuses.count == 1 && server.scheduled.isEmpty, "\(faults)")
-      #expect(ended.outcome.output?["id"]?.text == server.statuses.first?.id, "\(faults)")
-      return ended.processes
+      return try await scene.deliverOverCrashes(faults, metadata: Self.inAnHour())
     }
     #expect(steps >= 5)
     print("social, scheduled: \(kills) kills at \(point): \(steps) points")
@@ -78,25 +71,5 @@ struct SocialScheduleTests {
     let second = try await scene.deliver(attempt: 2)
     #expect(second.output?["id"]?.text == scene.server.statuses.first?.id)
     #expect(scene.server.uploads.count == 2)
-  }
-
-  @Test("settings of another server do not publish what may be published already")
-  func moved() async throws {
-    let scene = try SocialScene()
-    scene.server.fail(.publish, .dropAfter, .refuse(401))
-    scene.server.fail(.account, .refuse(401), .refuse(401))
-    let first = try await scene.deliver()
-    #expect(first.failure?.effect == .unknown)
-    let other = try SocialScene()
-    var settings = scene.plugin
-    settings = PluginProcess(
-      name: settings.name,
-      settings: other.plugin.settings,
-      work: settings.work,
-      environment: settings.environment
-    )
-    let second = try await settings.deliver(scene.handoff(attempt: 2), scene.file.grants)
-    #expect(second.failure?.effect == .unknown)
-    #expect(other.server.statuses.isEmpty && other.server.uploads.isEmpty)
   }
 }

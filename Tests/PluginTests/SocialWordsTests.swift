@@ -76,6 +76,17 @@ struct SocialWordsTests {
     #expect(dry.accepted && dry.changes.isEmpty)
   }
 
+  @Test("a long link at the end of what is too long is cut off at once", .timeLimit(.minutes(1)))
+  func longLink() async throws {
+    let scene = try SocialScene()
+    let words = String(repeating: "word ", count: 99)
+    let link = "https://example.net/" + String(repeating: "x", count: 60_000)
+    _ = try await scene.deliver(metadata: ["description": .string("\(words)\(link)")])
+    let text = try #require(scene.server.statuses.first).text
+    #expect(text.hasPrefix("A title\n\nword word"))
+    #expect(text.count <= 500)
+  }
+
   @Test(
     "metadata that cannot be meant is refused, and the message names the member",
     arguments: [

@@ -11,8 +11,8 @@ struct MastodonPlatform: Platform {
   static let visibilities = ["public", "unlisted", "private", "direct"]
   /// The server refuses what is nearer.
   static let scheduleLead: Duration? = .seconds(5 * 60)
-  /// For how long an upload that no status shows is certainly kept.
-  private static let uploadLifetime = Duration.seconds(23 * 3600)
+  /// How far the clocks of both sides may disagree, and a little for the server's own work.
+  private static let slack = Duration.seconds(5 * 60)
 
   let client: MastodonClient
 
@@ -57,7 +57,9 @@ struct MastodonPlatform: Platform {
     return "@\(name)"
   }
 
+  /// Whose token it is comes first: a token that may not tell that could not look for a status later.
   func prepare(_ upload: Upload) async throws -> JSONValue {
+    let account = try await MastodonSearch.account(client, "asking whose token it is")
     let reply = try await client.upload(upload)
     guard reply.status == 200 || reply.status == 202 else {
       throw MastodonRefusal.error(reply, "uploading")
@@ -65,12 +67,12 @@ struct MastodonPlatform: Platform {
     guard let media = MastodonClient.id(reply.json?["id"]) else {
       throw ResultError(.network, "uploading: no id in the answer", effect: .none, retry: .later)
     }
-    return .object(["media_id": .string(media)])
+    return MastodonPrepared(media: media, account: account).recorded
   }
 
   func readiness(of prepared: JSONValue) async throws -> Readiness {
-    guard let media = MastodonClient.id(prepared["media_id"]) else { return .lost }
-    let reply = try await client.media(media)
+    guard let prepared = MastodonPrepared(prepared) else { return .lost }
+    let reply = try await client.media(prepared.media)
     switch reply.status {
     case 200: return .ready
     case 206: return .working("the server works on the video", retryAfter: reply.wait)
@@ -81,12 +83,12 @@ struct MastodonPlatform: Platform {
   }
 
   func publish(_ post: Post, _ prepared: JSONValue) async throws -> PublishAnswer {
-    guard let media = MastodonClient.id(prepared["media_id"]) else {
+    guard let prepared = MastodonPrepared(prepared) else {
       return .refused(ResultError(.receiverFailed, "the upload has no id", effect: .none))
     }
-    let reply = try await client.publish(Self.status(post, media), key: post.key)
+    let reply = try await client.publish(Self.status(post, prepared.media), key: post.key)
     switch reply.status {
-    case 200..<300: return answer(reply.json, media)
+    case 200..<300: return Self.answer(reply.json, prepared)
     // Gateways give up on a request that the server may still be working on.
     case 408, 500, 502..<600: return .unknown("HTTP \(reply.status)")
     default:
@@ -99,22 +101,22 @@ struct MastodonPlatform: Platform {
   }
 
   func observe(_ post: Post, _ pending: JSONValue) async throws -> PublishAnswer {
-    guard let id = MastodonClient.id(pending["scheduled_id"]),
-      let media = MastodonClient.id(pending["media_id"])
-    else { return .unknown("the scheduled post has no id") }
+    guard let prepared = MastodonPrepared(pending), let id = prepared.scheduled else {
+      return .unknown("the scheduled post has no id")
+    }
     let reply = try await client.scheduled(id)
     switch reply.status {
     case 200: return .pending(pending, retryAfter: reply.wait)
     case 404: break
     default: throw MastodonRefusal.error(reply, "asking for the scheduled post")
     }
-    if case .published(let receipt) = try await MastodonSearch(client: client, media: media)
-      .statuses(since: nil)
-    {
-      return .published(receipt)
+    let search = MastodonSearch(client: client, prepared: prepared)
+    let account = try await MastodonSearch.account(client, "looking for the scheduled post")
+    let found = try await search.statuses(of: prepared.account ?? account, since: nil)
+    if case .published(let receipt) = found { return .published(receipt) }
+    guard prepared.account == account, try await wasDeleted(post, prepared, found) else {
+      return .unknown("the scheduled post is gone, and no status shows it yet")
     }
-    let isEarly = post.scheduledAt.map { SystemMoment.now() < $0 } ?? false
-    guard isEarly else { return .unknown("the scheduled post is gone, and no status shows it yet") }
     return .refused(
       ResultError(
         .interrupted,
@@ -125,24 +127,21 @@ struct MastodonPlatform: Platform {
     )
   }
 
+  /// Long before its time no status has the upload: not while the server makes the one of the other.
+  private func wasDeleted(
+    _ post: Post,
+    _ prepared: MastodonPrepared,
+    _ found: Finding
+  ) async throws -> Bool {
+    guard case .absent = found, let moment = post.scheduledAt,
+      moment.since(SystemMoment.now()) > Self.slack
+    else { return false }
+    return try await client.media(prepared.media).status == 200
+  }
+
   func find(_ post: Post, _ prepared: JSONValue, since: Timestamp) async throws -> Finding {
-    guard let media = MastodonClient.id(prepared["media_id"]) else {
-      return .unknown("the upload has no id")
-    }
-    let search = MastodonSearch(client: client, media: media)
-    var finding = try await search.statuses(since: since)
-    if case .absent = finding { finding = try await search.scheduled() }
-    guard case .absent = finding else { return finding }
-    let reply = try await client.media(media)
-    switch reply.status {
-    // It is there as one that no status has.
-    case 200, 206, 422: return .absent
-    // Mastodon shows no medium of a status by itself, and keeps one of none for a day.
-    case 404 where SystemMoment.now().since(since) < Self.uploadLifetime:
-      return .unknown("no status shows the upload, and the server has it no more")
-    case 404: return .absent
-    default: throw MastodonRefusal.error(reply, "looking for it")
-    }
+    guard let prepared = MastodonPrepared(prepared) else { return .unknown("the upload has no id") }
+    return try await MastodonSearch(client: client, prepared: prepared).run(since: since)
   }
 
   private static func status(_ post: Post, _ media: String) -> JSONValue {
@@ -156,16 +155,25 @@ struct MastodonPlatform: Platform {
   }
 
   /// A status, or one that is scheduled: that is not published before it is.
-  private func answer(_ document: JSONValue?, _ media: String) -> PublishAnswer {
+  private static func answer(_ document: JSONValue?, _ prepared: MastodonPrepared) -> PublishAnswer
+  {
     guard let document, let id = MastodonClient.id(document["id"]) else {
       return .unknown("the answer has no id")
     }
     guard document["scheduled_at"]?.text != nil, document["content"] == nil else {
-      return .published(MastodonSearch.receipt(document, id))
+      return .published(receipt(document, id))
     }
-    return .pending(
-      .object(["scheduled_id": .string(id), "media_id": .string(media)]),
-      retryAfter: nil
-    )
+    var pending = prepared
+    pending.scheduled = id
+    return .pending(pending.recorded, retryAfter: nil)
+  }
+
+  /// A status, as it is told to the sender.
+  static func receipt(_ status: JSONValue, _ id: String) -> Receipt {
+    var output: [String: JSONValue] = ["id": .string(id)]
+    // Statuses that only their author sees may have none.
+    let url = Receipt.address(status["url"]) ?? Receipt.address(status["uri"])
+    output["url"] = url.map { .string($0) }
+    return Receipt(output)
   }
 }

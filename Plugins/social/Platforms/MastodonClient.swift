@@ -7,7 +7,7 @@ struct MastodonClient: Sendable {
   let server: String
   /// Reads the token anew for each request.
   let token: @Sendable () throws(ResultError) -> String
-  private let http = HTTPClient(agent: "handoff-social/1.1")
+  private let http = HTTPClient(agent: PlatformSettings.agent)
 
   init(server: String, token: @escaping @Sendable () throws(ResultError) -> String) {
     self.server = server
@@ -19,7 +19,6 @@ struct MastodonClient: Sendable {
 
   /// POST /api/v2/media: 200 when it is ready, 202 when it is still worked on.
   func upload(_ upload: Upload) async throws -> HTTPReply {
-    var request = try request("POST", "/api/v2/media")
     let type = upload.contentType
     let file = HTTPFormPart.file(
       "file",
@@ -28,11 +27,12 @@ struct MastodonClient: Sendable {
       contentType: type.name
     )
     let description = upload.post.altText.map { [HTTPFormPart.text("description", $0)] }
-    // The file comes last, so that a server that streams has the words before it.
-    request.body = .form((description ?? []) + [file])
-    // A long video on a slow line takes hours; no bytes for a minute end it.
-    request.limits.total = nil
-    return try await http.exchange(request, progress: upload.progress)
+    return try await ask("POST", "/api/v2/media", progress: upload.progress) { request in
+      // The file comes last, so that a server that streams has the words before it.
+      request.body = .form((description ?? []) + [file])
+      // A long video on a slow line takes hours; no bytes for a minute end it.
+      request.limits.total = nil
+    }
   }
 
   /// GET /api/v1/media/:id: 200 ready, 206 still worked on, 422 when it could not be worked on.
@@ -44,10 +44,11 @@ struct MastodonClient: Sendable {
   ///
   /// The server keeps the key for an hour and answers a repetition with the status that it has made.
   func publish(_ status: JSONValue, key: String) async throws -> HTTPReply {
-    var request = try request("POST", "/api/v1/statuses")
-    request.headers.append(("Idempotency-Key", key))
-    request.body = .bytes(try WireCoder.encode(status), contentType: "application/json")
-    return try await http.exchange(request)
+    let body = try WireCoder.encode(status)
+    return try await ask("POST", "/api/v1/statuses") { request in
+      request.headers.append(("Idempotency-Key", key))
+      request.body = .bytes(body, contentType: "application/json")
+    }
   }
 
   /// GET /api/v1/accounts/verify_credentials: whose token it is.
@@ -94,14 +95,23 @@ struct MastodonClient: Sendable {
   private static func older(_ id: String?) -> String { id.map { "&max_id=\($0)" } ?? "" }
 
   private func get(_ path: String) async throws -> HTTPReply {
-    try await http.exchange(try request("GET", path))
+    // A page of long posts, each with its account, may be large.
+    try await ask("GET", path) { $0.limits.body = 8 << 20 }
   }
 
-  private func request(_ method: String, _ path: String) throws(ResultError) -> HTTPRequest {
-    HTTPRequest(
+  private func ask(
+    _ method: String,
+    _ path: String,
+    progress: @Sendable (Double) async -> Void = { _ in },
+    _ adjust: (inout HTTPRequest) -> Void
+  ) async throws -> HTTPReply {
+    let token = try token()
+    var request = HTTPRequest(
       method,
       server + path,
-      headers: [("Authorization", "Bearer \(try token())"), ("Accept", "application/json")]
+      headers: [("Authorization", "Bearer \(token)"), ("Accept", "application/json")]
     )
+    adjust(&request)
+    return try await http.exchange(request, progress: progress).hiding(token)
   }
 }

@@ -40,10 +40,11 @@ struct MastodonInstance: Sendable {
     return containers
   }
 
+  /// A limit past every video and text is none; sums of it would not fit a number.
   private static func positive(_ value: JSONValue?) -> Int64? {
     switch value {
-    case .integer(let number) where number > 0: number
-    case .number(let number) where number > 0 && number < 1e18: Int64(number)
+    case .integer(let number) where number > 0 && number < 1 << 50: number
+    case .number(let number) where number >= 1 && number < 1e15: Int64(number)
     default: nil
     }
   }

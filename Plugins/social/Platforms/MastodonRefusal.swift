@@ -23,7 +23,8 @@ enum MastodonRefusal {
     case 429: return refusal(.quota, .later)
     case 413: return refusal(.sizeOutOfRange, .never)
     case 400, 422:
-      if says(reply, "not finished processing", "try again") {
+      // Too near for the server's clock is soon so near that it is published at the moment itself.
+      if says(reply, "not finished processing", "try again", "scheduled date") {
         return refusal(.destinationUnavailable, .later)
       }
       let isSize = says(reply, "too large", "file size must be less", "exceeds", "too big")
@@ -82,7 +83,8 @@ extension HTTPReply {
     guard status == 429, let text = headers["x-ratelimit-reset"],
       let reset = Timestamp(rfc3339: text)
     else { return nil }
-    return Int(max(0, reset.since(now).components.seconds) + 1)
+    // At most a year, as Retry-After.
+    return Int(min(max(0, reset.since(now).components.seconds), 31_536_000) + 1)
   }
 
   /// The upload is in a status already, in the words of GoToSocial and Mastodon.

@@ -5,30 +5,70 @@ import HandoffProtocol
 /// Looks for an upload in what an account has published and scheduled.
 struct MastodonSearch: Sendable {
   let client: MastodonClient
-  let media: String
+  let prepared: MastodonPrepared
 
   /// Of 40 statuses with media each.
   private static let mostPages = 5
   /// How far the clocks of both sides may disagree.
   private static let slack = Duration.seconds(3600)
+  /// For how long an upload that no status shows is certainly kept.
+  private static let uploadLifetime = Duration.seconds(23 * 3600)
 
-  /// Among the statuses, newest first.
+  /// Whose token it is.
+  static func account(_ client: MastodonClient, _ doing: String) async throws -> String {
+    let reply = try await client.account()
+    guard reply.status == 200 else { throw MastodonRefusal.error(reply, doing) }
+    guard let id = MastodonClient.id(reply.json?["id"]) else {
+      throw MastodonRefusal.noMastodon("\(doing): the account has no id")
+    }
+    return id
+  }
+
+  /// Looks everywhere.
   ///
-  /// - Parameter since: the search is complete once it has come to older ones; nil for all pages.
+  /// - Parameter since: when it may first have been published.
+  /// - Returns: `absent` only where it is certain.
+  /// - Throws: where the server does not let it look.
+  func run(since: Timestamp) async throws -> Finding {
+    let account = try await Self.account(client, "looking for it")
+    let finding = try await statuses(of: prepared.account ?? account, since: since)
+    guard case .absent = finding else { return finding }
+    guard prepared.account == account else {
+      return .unknown("the token is another account's now, or it was not recorded whose it was")
+    }
+    let later = try await scheduled()
+    guard case .absent = later else { return later }
+    return try await upload(since: since)
+  }
+
+  /// What the upload itself shows, which no status does.
+  private func upload(since: Timestamp) async throws -> Finding {
+    let reply = try await client.media(prepared.media)
+    switch reply.status {
+    // It is there as one that no status has.
+    case 200, 206, 422: return .absent
+    // Mastodon shows no medium of a status by itself, and keeps one of none for a day.
+    case 404 where SystemMoment.now().since(since) < Self.uploadLifetime:
+      return .unknown("no status shows the upload, and the server has it no more")
+    case 404: return .absent
+    default: throw MastodonRefusal.error(reply, "looking for it")
+    }
+  }
+
+  /// Among an account's statuses, newest first.
+  ///
+  /// - Parameters:
+  ///   - id: the account's.
+  ///   - since: the search is complete once it has come to older ones; nil for all pages.
   /// - Returns: `absent` only after a complete search.
   /// - Throws: where the server does not let it look.
-  func statuses(since: Timestamp?) async throws -> Finding {
-    let account = try await client.account()
-    guard account.status == 200 else { throw MastodonRefusal.error(account, "looking for it") }
-    guard let id = MastodonClient.id(account.json?["id"]) else {
-      throw MastodonRefusal.noMastodon("the account has no id")
-    }
+  func statuses(of id: String, since: Timestamp?) async throws -> Finding {
     let oldest = since?.advanced(by: .zero - Self.slack)
     return try await search { olderThan in
       try await client.statuses(of: id, olderThan: olderThan)
     } matches: { status in
       guard let id = MastodonClient.id(status["id"]), shows(status) else { return nil }
-      return .published(Self.receipt(status, id))
+      return .published(MastodonPlatform.receipt(status, id))
     } isLast: { status in
       guard let oldest, let created = status["created_at"]?.text else { return false }
       return Timestamp(rfc3339: created).map { $0 < oldest } ?? false
@@ -36,7 +76,7 @@ struct MastodonSearch: Sendable {
   }
 
   /// Among those that are scheduled.
-  func scheduled() async throws -> Finding {
+  private func scheduled() async throws -> Finding {
     try await search { olderThan in
       try await client.scheduled(olderThan: olderThan)
     } matches: { status in
@@ -44,30 +84,27 @@ struct MastodonSearch: Sendable {
       else {
         return nil
       }
-      return .pending(.object(["scheduled_id": .string(id), "media_id": .string(media)]))
+      var pending = prepared
+      pending.scheduled = id
+      return .pending(pending.recorded)
     } isLast: { _ in
       false
+    } isMissing: { status in
+      // A server that schedules nothing has no such list.
+      status == 404 || status == 501
     }
-  }
-
-  /// A status, as it is told to the sender.
-  static func receipt(_ status: JSONValue, _ id: String) -> Receipt {
-    var output: [String: JSONValue] = ["id": .string(id)]
-    // Statuses that only their author sees may have none.
-    if let url = status["url"]?.text ?? status["uri"]?.text { output["url"] = .string(url) }
-    return Receipt(output)
   }
 
   private func search(
     _ page: (String?) async throws -> HTTPReply,
     matches: (JSONValue) -> Finding?,
-    isLast: (JSONValue) -> Bool
+    isLast: (JSONValue) -> Bool,
+    isMissing: (Int) -> Bool = { _ in false }
   ) async throws -> Finding {
     var olderThan: String?
     for _ in 0..<Self.mostPages {
       let reply = try await page(olderThan)
-      // A server that schedules nothing has no such list.
-      if reply.status == 404 || reply.status == 501 { return .absent }
+      if isMissing(reply.status) { return .absent }
       guard reply.status == 200 else { throw MastodonRefusal.error(reply, "looking for it") }
       guard case .array(let statuses)? = reply.json else {
         throw MastodonRefusal.noMastodon("a list of statuses is none")
@@ -85,11 +122,13 @@ struct MastodonSearch: Sendable {
   /// A pinned status may be older than its place: that it shows the upload is all that counts.
   private func shows(_ status: JSONValue?) -> Bool {
     if case .array(let attachments)? = status?["media_attachments"],
-      attachments.contains(where: { $0["id"]?.text == media })
+      attachments.contains(where: { $0["id"]?.text == prepared.media })
     {
       return true
     }
     guard case .array(let ids)? = status?["media_ids"] else { return false }
-    return ids.contains { $0.text == media || $0.integer.map(String.init) == media }
+    return ids.contains {
+      $0.text == prepared.media || $0.integer.map(String.init) == prepared.media
+    }
   }
 }

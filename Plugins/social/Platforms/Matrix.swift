@@ -32,11 +32,13 @@ struct MatrixPlatform: Platform {
     guard type == "m.video" || type == "m.file" else {
       throw .notConfigured("settings.msgtype is neither m.video nor m.file")
     }
-    interval = .seconds(settings.seconds("poll_interval_s") ?? 2)
+    interval = .seconds(settings.pollInterval)
     client = MatrixClient(settings)
     room = MatrixRoom(client: client, name: name)
   }
 
+  /// Nothing is repeated before it was looked for.
+  ///
   /// Synapse keeps a transaction id for a day, and for one device: a token that was replaced meanwhile has
   /// none of them. Looking for the event is sure in both cases, so that comes first.
   var keyLifetime: Duration { .zero }
@@ -53,26 +55,26 @@ struct MatrixPlatform: Platform {
   }
 
   func account() async throws -> String {
-    let user = try await client.account().user
+    let user = try await client.account()
     try await room.check(try await room.id(), for: user)
     return "\(user), who can publish in \(room.name)"
   }
 
   func prepare(_ upload: Upload) async throws -> JSONValue {
-    let account = try await client.account()
+    let user = try await client.account()
     let id = try await room.id()
-    try await room.check(id, for: account.user)
+    try await room.check(id, for: user)
     let media = try await MatrixUpload(client: client, upload: upload, interval: interval).run()
-    return MatrixPrepared(media, upload, account, room: id, roomName: room.name).recorded
+    return MatrixPrepared(media, upload, user: user, room: id, roomName: room.name).recorded
   }
 
   /// Also looks at the room again, which may be hours later; another room or account than was prepared for
   /// takes the upload anew.
   func readiness(of prepared: JSONValue) async throws -> Readiness {
     guard let prepared = MatrixPrepared(prepared), prepared.roomName == room.name,
-      try await client.account().user == prepared.account.user
+      try await client.account() == prepared.user
     else { return .lost }
-    try await room.check(prepared.room, for: prepared.account.user)
+    try await room.check(prepared.room, for: prepared.user)
     switch try await MatrixUpload.standing(of: prepared.media, prepared.size, client) {
     case .whole: return .ready
     case .empty, .lost: return .lost
@@ -89,7 +91,7 @@ struct MatrixPlatform: Platform {
       body: .bytes(try WireCoder.encode(content), contentType: "application/json")
     )
     if reply.isSuccess {
-      guard let event = reply.json?["event_id"]?.text, event.hasPrefix("$") else {
+      guard let event = reply.json?["event_id"]?.text, Self.isEvent(event) else {
         return .unknown("no event_id in the answer")
       }
       return .published(Self.receipt(event, prepared))
@@ -103,9 +105,12 @@ struct MatrixPlatform: Platform {
       .run()
   }
 
+  /// Whether it can be an event's id.
+  static func isEvent(_ text: String) -> Bool { text.hasPrefix("$") && text.utf8.count <= 255 }
+
   static func receipt(_ event: String, _ prepared: MatrixPrepared) -> Receipt {
     let place = "\(PercentEncoding.encode(prepared.room))/\(PercentEncoding.encode(event))"
-    let via = PercentEncoding.encode(prepared.account.server)
+    let via = PercentEncoding.encode(prepared.server)
     return Receipt([
       "id": .string(event),
       "url": .string("https://matrix.to/#/\(place)?via=\(via)"),

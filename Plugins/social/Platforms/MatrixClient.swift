@@ -6,7 +6,7 @@ import Synchronization
 /// Asks a Matrix server; see the client-server API at spec.matrix.org.
 final class MatrixClient: Sendable {
   private let settings: PlatformSettings
-  private let http = HTTPClient(agent: "handoff-social/1.0")
+  private let http = HTTPClient(agent: PlatformSettings.agent)
   /// Where the API is; looked for once.
   private let base = Mutex<String?>(nil)
 
@@ -23,6 +23,8 @@ final class MatrixClient: Sendable {
   ///   - body: what is sent.
   ///   - adjust: how long it may take, and how much of the answer is read.
   ///   - progress: told the sent part of the body.
+  /// - Returns: what was answered, a refusal too.
+  /// - Throws: where there is no answer, no token or no Matrix server.
   func ask(
     _ method: String,
     _ path: String,
@@ -41,7 +43,7 @@ final class MatrixClient: Sendable {
       body: body
     )
     adjust(&request.limits)
-    return MatrixReply(try await http.exchange(request, progress: progress))
+    return MatrixReply(try await http.exchange(request, progress: progress).hiding(token))
   }
 
   /// Makes a request and gives what a success has answered; throws a refusal.
@@ -51,13 +53,13 @@ final class MatrixClient: Sendable {
     return json
   }
 
-  /// Whose token it is.
-  func account() async throws -> MatrixAccount {
+  /// Whose token it is: `@name:server`.
+  func account() async throws -> String {
     let answer = try await get("client/v3/account/whoami", "asking whose token it is")
-    guard let user = answer["user_id"]?.text, user.hasPrefix("@"), user.contains(":") else {
-      throw ResultError.notConfigured("the server does not say whose token it is")
-    }
-    return MatrixAccount(user: user, device: answer["device_id"]?.text ?? "")
+    guard let user = answer["user_id"]?.text, user.hasPrefix("@"), user.contains(":"),
+      user.utf8.count <= 255
+    else { throw ResultError.notConfigured("the server does not say whose token it is") }
+    return user
   }
 
   /// The most bytes that the server takes; nil where it does not say.
@@ -90,9 +92,10 @@ final class MatrixClient: Sendable {
       )
     }
     let trimmed = url.hasSuffix("/") ? String(url.dropLast()) : url
-    // The token must not leave a protected line for an open one.
-    let isAsSafe = trimmed.hasPrefix("https://") || !settings.server.hasPrefix("https://")
-    guard isAsSafe, try await speaksMatrix(trimmed) else {
+    // The token must not leave a protected line for an open one, nor this machine on one.
+    let isLocal = settings.server.hasPrefix("http://")
+    let isAsSafe = trimmed.hasPrefix("https://") || isLocal
+    guard isAsSafe, SocialSettings.isProtected(trimmed), try await speaksMatrix(trimmed) else {
       throw ResultError.notConfigured(
         "\(settings.server) names \(trimmed), which is no Matrix server"
       )
@@ -108,14 +111,4 @@ final class MatrixClient: Sendable {
     guard reply.status == 200, case .array? = reply.json?["versions"] else { return false }
     return true
   }
-}
-
-/// Whose token it is, and which of the account's devices has it: servers keep transaction ids for each device.
-struct MatrixAccount: Hashable, Sendable {
-  /// `@name:server`.
-  let user: String
-  /// Empty where there is none.
-  let device: String
-
-  var server: String { String(user.drop { $0 != ":" }.dropFirst()) }
 }

@@ -11,27 +11,26 @@ struct MatrixPrepared: Sendable {
   let roomName: String
   let room: String
   /// Who publishes, so that looking for it needs no guess.
-  let account: MatrixAccount
+  let user: String
 
   /// What was recorded; nil for anything else.
   init?(_ recorded: JSONValue) {
     guard let media = MatrixMedia(recorded), let fileName = recorded["filename"]?.text,
       case .object(let info)? = recorded["info"], let roomName = recorded["room_name"]?.text,
-      let room = recorded["room"]?.text, room.hasPrefix("!"), let user = recorded["user"]?.text,
-      let device = recorded["device"]?.text
+      let room = recorded["room"]?.text, room.hasPrefix("!"), let user = recorded["user"]?.text
     else { return nil }
     self.media = media
     self.fileName = fileName
     self.info = info
     self.roomName = roomName
     self.room = room
-    account = MatrixAccount(user: user, device: device)
+    self.user = user
   }
 
   init(
     _ media: MatrixMedia,
     _ upload: Upload,
-    _ account: MatrixAccount,
+    user: String,
     room: String,
     roomName: String
   ) {
@@ -49,8 +48,11 @@ struct MatrixPrepared: Sendable {
     self.info = info
     self.room = room
     self.roomName = roomName
-    self.account = account
+    self.user = user
   }
+
+  /// Whose account it is.
+  var server: String { String(user.drop { $0 != ":" }.dropFirst()) }
 
   var size: Int64 { info["size"]?.integer ?? 0 }
 
@@ -60,8 +62,7 @@ struct MatrixPrepared: Sendable {
     members["info"] = .object(info)
     members["room"] = .string(room)
     members["room_name"] = .string(roomName)
-    members["user"] = .string(account.user)
-    members["device"] = .string(account.device)
+    members["user"] = .string(user)
     return .object(members)
   }
 }

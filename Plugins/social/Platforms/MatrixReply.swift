@@ -18,7 +18,7 @@ struct MatrixReply: Sendable {
 
   init(_ reply: HTTPReply) {
     status = reply.status
-    json = Self.json(reply.body)
+    json = reply.json
     errcode = json?["errcode"]?.text
     // The body's is the older one, in milliseconds.
     let milliseconds = json?["retry_after_ms"]?.integer ?? 0
@@ -29,15 +29,6 @@ struct MatrixReply: Sendable {
       ? max(told ?? 0, Int((min(milliseconds, longest) + 999) / 1000))
       : told
     length = reply.headers["content-length"].flatMap { Int64($0) }
-  }
-
-  /// A page of messages is longer than what the protocol's own documents may be; the request's limit holds.
-  private static func json(_ bytes: [UInt8]) -> JSONValue? {
-    do {
-      return try WireCoder.decode(JSONValue.self, from: bytes, limit: .max)
-    } catch {
-      return nil
-    }
   }
 
   var isSuccess: Bool { (200..<300).contains(status) }

@@ -10,8 +10,6 @@ struct MatrixSearch: Sendable {
 
   /// By how much the two clocks may differ.
   private static let skew = Duration.seconds(86_400)
-  /// For how long a request may be under way when its sender has gone.
-  private static let journey = Duration.seconds(15)
   private static let page = "100"
   /// Of the account's own messages: 50,000.
   private static let pages = 500
@@ -26,7 +24,7 @@ struct MatrixSearch: Sendable {
         return .unknown("the server does not list the room's messages")
       }
       for event in events {
-        if let id = event["event_id"]?.text, shows(event) {
+        if let id = event["event_id"]?.text, MatrixPlatform.isEvent(id), shows(event) {
           return .published(MatrixPlatform.receipt(id, prepared))
         }
         isDoubtful = isDoubtful || mayHaveShown(event)
@@ -34,24 +32,18 @@ struct MatrixSearch: Sendable {
       let last = events.last?["origin_server_ts"]?.integer
       let isBefore = last.map { Timestamp(milliseconds: $0) < beginning } ?? false
       guard let next = answer["end"]?.text, !isBefore else {
+        guard try await client.account() == prepared.user else {
+          // What another account may see of the room need not be all of it.
+          return .unknown("the token is another account's now")
+        }
         return isDoubtful
           ? .unknown("a message of this account was removed from the room, perhaps this one")
-          : try await unlessUnderWay()
+          : .absent
       }
       guard next != position else { break }
       position = next
     }
     return .unknown("the room has more messages of this account than are looked through")
-  }
-
-  /// Nothing is there yet: a request of a moment ago may still be worked on, in the server or on the way.
-  ///
-  /// Another request with its transaction id then gets its event; but not with another device's token.
-  private func unlessUnderWay() async throws -> Finding {
-    guard SystemMoment.now().since(since) < Self.journey,
-      try await client.account() != prepared.account
-    else { return .absent }
-    return .unknown("the token was replaced while it was sent")
   }
 
   private func shows(_ event: JSONValue) -> Bool {
@@ -72,7 +64,7 @@ struct MatrixSearch: Sendable {
   private func messages(from position: String?) async throws -> JSONValue {
     let filter = JSONValue.object([
       "types": .array([.string("m.room.message")]),
-      "senders": .array([.string(prepared.account.user)]),
+      "senders": .array([.string(prepared.user)]),
     ])
     let text = String(decoding: try WireCoder.encode(filter), as: UTF8.self)
     var query = [(name: "dir", value: "b"), ("limit", Self.page), ("filter", text)]

@@ -150,6 +150,8 @@ struct MatrixUpload: Sendable {
     )
     switch (reply.status, reply.errcode) {
     case (200, _): return reply.length ?? size == size ? .whole : .lost
+    // It is kept elsewhere, where it is not looked.
+    case (307, _), (308, _): return .whole
     case (504, "M_NOT_YET_UPLOADED"): return .empty
     case (404, "M_NOT_FOUND"): return .lost
     default: throw reply.error("looking at the upload")

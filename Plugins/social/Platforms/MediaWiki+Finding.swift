@@ -2,10 +2,6 @@ import HandoffPluginKit
 import HandoffProtocol
 
 extension MediaWikiPlatform {
-  /// Between two looks: a list may be behind what was just written, and a request whose line broke may still
-  /// be worked on.
-  private static let pauses: [Duration] = [1, 2, 4, 8].map { .seconds($0) }
-
   func observe(_ post: Post, _ pending: JSONValue) async throws -> PublishAnswer {
     guard let pending = MediaWikiPrepared(pending), case .stashed(let key) = pending.place else {
       return .unknown("nothing that can be read was recorded")
@@ -40,7 +36,7 @@ extension MediaWikiPlatform {
       if let file = try await own(post, prepared.sha1) { return .published(file.receipt(post)) }
       return .absent
     } catch let fault as MediaWikiFault {
-      return .unknown("looking for the file: \(fault.info)")
+      throw fault.error("asking the wiki")
     }
   }
 
@@ -61,10 +57,11 @@ extension MediaWikiPlatform {
     return pending.value
   }
 
-  /// The file that this handoff has published, looked for several times.
+  /// The file that this handoff has published, looked for several times: a list may be behind what was just
+  /// written.
   func own(_ post: Post, _ sha1: String) async throws -> MediaWikiFile? {
     let files = MediaWikiFiles(session: session)
-    var pauses = Self.pauses.makeIterator()
+    var pauses = settings.pauses.makeIterator()
     while true {
       if let file = try await files.twins(sha1).first(where: { $0.isOf(post) }) { return file }
       guard let pause = pauses.next() else { return nil }

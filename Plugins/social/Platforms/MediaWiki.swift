@@ -77,7 +77,8 @@ struct MediaWikiPlatform: Platform {
         session: session,
         upload: upload,
         known: known,
-        smallestChunk: site.smallestChunk
+        smallestChunk: site.smallestChunk,
+        pauses: settings.pauses
       )
       known.place = try await stash.run(
         from: try await remaining(recorded),
@@ -160,7 +161,7 @@ extension MediaWikiSettings {
     case .refuse:
       throw ResultError(
         .unsupportedMedia,
-        "the wiki has the same bytes already: \(other.page) by \(other.user ?? "somebody")",
+        "the wiki has the same bytes already: \(other.page) by \(other.publisher)",
         effect: .none,
         remedy: "Use that page; settings.duplicates = \"adopt\" takes it as the result."
       )

@@ -15,7 +15,7 @@ struct MediaWikiFault: Error, Sendable {
   let retryAfter: Int?
 
   init(_ code: String, _ info: String, details: JSONValue = .null, retryAfter: Int? = nil) {
-    self.code = code
+    self.code = String(code.prefix(100))
     self.info = String(info.prefix(300))
     self.details = details
     self.retryAfter = retryAfter
@@ -32,6 +32,25 @@ struct MediaWikiFault: Error, Sendable {
       reply.status == 200 ? "no answer of api.php" : "HTTP \(reply.status)",
       retryAfter: reply.retryAfter(now: now.milliseconds / 1000)
     )
+  }
+
+  /// What the API has answered.
+  static func answer(_ reply: HTTPReply) throws(MediaWikiFault) -> JSONValue {
+    let now = SystemMoment.now()
+    guard case .object(let members) = reply.json ?? .null else {
+      throw MediaWikiFault(reply, now: now)
+    }
+    if let error = members["error"] {
+      throw MediaWikiFault(
+        error["code"]?.text ?? "unknown",
+        [error["info"]?.text, error["readonlyreason"]?.text].compactMap { $0 }
+          .joined(separator: " "),
+        details: error,
+        retryAfter: reply.retryAfter(now: now.milliseconds / 1000)
+      )
+    }
+    guard reply.status == 200 else { throw MediaWikiFault(reply, now: now) }
+    return .object(members)
   }
 
   /// A number in the error, which is a text in some versions.

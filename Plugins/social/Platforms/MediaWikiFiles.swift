@@ -40,6 +40,12 @@ struct MediaWikiFile: Sendable {
   /// It was published by this handoff.
   func isOf(_ post: Post) -> Bool { comment.contains(MediaWikiPage.mark(post)) }
 
+  /// Who has published it, for people.
+  var publisher: String {
+    let name = user ?? "somebody"
+    return MediaWikiPage.hasMark(comment) ? "\(name), for another handoff" : name
+  }
+
   /// What is told of it as a handoff's result.
   func receipt(_ post: Post) -> Receipt {
     var output: [String: JSONValue] = [

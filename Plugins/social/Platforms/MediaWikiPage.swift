@@ -62,5 +62,9 @@ struct MediaWikiPage: Sendable {
   /// How a handoff is known again.
   ///
   /// It is made of the key and says nothing of what is secret.
-  static func mark(_ post: Post) -> String { "(handoff \(post.key.prefix(24)))" }
+  static func mark(_ post: Post) -> String { "\(markStart)\(post.key.prefix(24)))" }
+  private static let markStart = "(handoff "
+
+  /// Whether some handoff is known by a comment.
+  static func hasMark(_ comment: String) -> Bool { comment.contains(markStart) }
 }

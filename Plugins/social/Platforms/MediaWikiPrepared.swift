@@ -12,6 +12,12 @@ struct MediaWikiPrepared: Sendable {
     case stashed(key: String)
     /// The wiki has them on a page already.
     case published(MediaWikiFile)
+
+    /// How many bytes the wiki has.
+    var offset: Int64 {
+      guard case .chunks(_, let offset) = self else { return .max }
+      return offset
+    }
   }
 
   /// Of the whole file, in hexadecimal: how a wiki knows contents.

@@ -7,20 +7,12 @@ import HandoffProtocol
 /// Every request says that it is made by that account (`assert`), so that a lost session publishes nothing under
 /// the machine's address. A lost session and a bad token are made anew, once.
 actor MediaWikiSession {
-  private struct Login {
-    var cookies: [String: String] = [:]
-    /// For what changes something.
-    var token: String?
-    /// Tells one login from the next.
-    var number = 0
-  }
-
   private let api: String
   private let user: String?
   /// The bot password or the access token.
   private let secret: @Sendable () throws(ResultError) -> String
   private let http: HTTPClient
-  private var login: Login?
+  private var login: MediaWikiLogin?
   private var logins = 0
 
   init(
@@ -35,7 +27,7 @@ actor MediaWikiSession {
     let owner = user.map { $0.prefix { $0 != "@" } }.flatMap { name in
       name.utf8.allSatisfy { (0x20...0x7E).contains($0) } ? " (User:\(name))" : nil
     }
-    http = HTTPClient(agent: "handoff-social/1.0\(owner ?? "")")
+    http = HTTPClient(agent: PlatformSettings.agent + (owner ?? ""))
   }
 
   /// What a request may need besides its parameters.
@@ -88,7 +80,7 @@ actor MediaWikiSession {
     }
   }
 
-  private func current() async throws -> Login {
+  private func current() async throws -> MediaWikiLogin {
     if let login { return login }
     let made = try await logIn()
     // Another handoff may have logged in meanwhile.
@@ -97,7 +89,7 @@ actor MediaWikiSession {
     return made
   }
 
-  private func token(of login: Login) async throws -> String {
+  private func token(of login: MediaWikiLogin) async throws -> String {
     if let held = self.login, held.number == login.number, let token = held.token { return token }
     let answer = try await call(
       ["action": "query", "meta": "tokens", "assert": "user", "maxlag": "5"],
@@ -111,14 +103,13 @@ actor MediaWikiSession {
     return token
   }
 
-  private func forget(tokenOf login: Login) {
+  private func forget(tokenOf login: MediaWikiLogin) {
     if self.login?.number == login.number { self.login?.token = nil }
   }
 
-  private func logIn() async throws -> Login {
+  private func logIn() async throws -> MediaWikiLogin {
     logins += 1
-    var login = Login()
-    login.number = logins
+    var login = MediaWikiLogin(number: logins)
     // An access token goes with each request.
     guard let user else { return login }
     let first = try await exchange(
@@ -126,50 +117,41 @@ actor MediaWikiSession {
       login,
       Sending()
     )
-    login.cookies.take(first.cookies)
-    guard let token = try Self.answer(first)["query"]?["tokens"]?["logintoken"]?.text else {
+    login.take(first.cookies)
+    guard let token = try MediaWikiFault.answer(first)["query"]?["tokens"]?["logintoken"]?.text
+    else {
       throw MediaWikiFault("notoken", "the wiki gives no token to log in with")
     }
+    let password = try secret()
     let second = try await exchange(
-      ["action": "login", "lgname": user, "lgpassword": try secret(), "lgtoken": token],
+      ["action": "login", "lgname": user, "lgpassword": password, "lgtoken": token],
       login,
       Sending()
     )
-    login.cookies.take(second.cookies)
-    let result = try Self.answer(second)["login"]
-    guard result?["result"]?.text == "Success" else { throw Self.refusal(result) }
+    login.take(second.cookies)
+    let result = try MediaWikiFault.answer(second.hiding(password))["login"]
+    guard result?["result"]?.text == "Success" else { throw MediaWikiLogin.refusal(result) }
     return login
-  }
-
-  private static func refusal(_ result: JSONValue?) -> MediaWikiFault {
-    let reason = result?["reason"]?.text ?? result?["result"]?.text ?? "no reason is given"
-    let isThrottled =
-      result?["result"]?.text == "Throttled" || reason.contains("too many recent login attempts")
-    let wait = result?["wait"]?.integer.flatMap { Int(exactly: $0) }
-    return MediaWikiFault(
-      isThrottled ? "login-throttled" : "login-failed",
-      "the login is refused: \(reason)",
-      retryAfter: isThrottled ? max(0, wait ?? 300) : nil
-    )
   }
 
   private func call(
     _ parameters: [String: String],
-    _ login: Login,
+    _ login: MediaWikiLogin,
     _ sending: Sending
   ) async throws -> JSONValue {
     let reply = try await exchange(parameters, login, sending)
-    if self.login?.number == login.number { self.login?.cookies.take(reply.cookies) }
-    return try Self.answer(reply)
+    if self.login?.number == login.number { self.login?.take(reply.cookies) }
+    return try MediaWikiFault.answer(reply)
   }
 
   private func exchange(
     _ parameters: [String: String],
-    _ login: Login,
+    _ login: MediaWikiLogin,
     _ sending: Sending
   ) async throws -> HTTPReply {
     var request = HTTPRequest("POST", api, headers: [("Accept", "application/json")])
-    if user == nil { request.headers.append(("Authorization", "Bearer \(try secret())")) }
+    let token = user == nil ? try secret() : nil
+    if let token { request.headers.append(("Authorization", "Bearer \(token)")) }
     if !login.cookies.isEmpty {
       let pairs = login.cookies.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
       request.headers.append(("Cookie", pairs.joined(separator: "; ")))
@@ -189,36 +171,7 @@ actor MediaWikiSession {
       request.limits.stall = .seconds(600)
     }
     request.body = .form(parts)
-    return try await http.exchange(request, progress: sending.progress)
-  }
-
-  private static func answer(_ reply: HTTPReply) throws(MediaWikiFault) -> JSONValue {
-    let now = SystemMoment.now()
-    guard case .object(let members) = reply.json ?? .null else {
-      throw MediaWikiFault(reply, now: now)
-    }
-    if let error = members["error"] {
-      throw MediaWikiFault(
-        error["code"]?.text ?? "unknown",
-        [error["info"]?.text, error["readonlyreason"]?.text].compactMap { $0 }
-          .joined(separator: " "),
-        details: error,
-        retryAfter: reply.retryAfter(now: now.milliseconds / 1000)
-      )
-    }
-    guard reply.status == 200 else { throw MediaWikiFault(reply, now: now) }
-    return .object(members)
-  }
-}
-
-extension [String: String] {
-  /// Takes what `Set-Cookie` says; MediaWiki takes one away by giving it the value `deleted`.
-  fileprivate mutating func take(_ cookies: [String]) {
-    for cookie in cookies {
-      let pair = cookie.prefix { $0 != ";" }
-      guard let equals = pair.firstIndex(of: "=") else { continue }
-      let value = String(pair[pair.index(after: equals)...])
-      self[String(pair[..<equals])] = value == "deleted" ? nil : value
-    }
+    let reply = try await http.exchange(request, progress: sending.progress)
+    return token.map { reply.hiding($0) } ?? reply
   }
 }

@@ -18,8 +18,13 @@ struct MediaWikiSettings: Sendable {
   let duplicates: Duplicates
   /// Bytes of one request; nil for what the wiki takes.
   let chunkSize: Int64?
+  /// Seconds between two looks at something that the wiki still works on.
+  let interval: Double
   let page: MediaWikiPage
   let fileName: MediaWikiName
+
+  /// What is waited after each trouble in a row; 1, 2, 4 and 8 seconds with the usual interval of 2.
+  var pauses: [Duration] { [0.5, 1, 2, 4].map { .seconds($0 * interval) } }
 
   static var schema: [String: JSONValue] {
     let text = JSONValue.object(["type": .string("string")])
@@ -50,6 +55,7 @@ struct MediaWikiSettings: Sendable {
     case .integer(let size) where size > 0: chunkSize = size
     default: throw .notConfigured("settings.chunk_size is no number of bytes")
     }
+    interval = settings.pollInterval
     page = try MediaWikiPage(settings)
     fileName = try MediaWikiName(settings.text("filename"))
   }

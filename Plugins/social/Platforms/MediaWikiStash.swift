@@ -5,15 +5,16 @@ import HandoffProtocol
 /// Brings a file in chunks into the account's stash, where nobody else sees it.
 struct MediaWikiStash: Sendable {
   private static let usualChunk: Int64 = 8 << 20
-  private static let pauses: [Duration] = [
-    .milliseconds(500), .seconds(1), .seconds(2), .seconds(4),
-  ]
+  /// How often the wiki may say that it has no more than before.
+  private static let mostSetbacks = 5
 
   let session: MediaWikiSession
   let upload: Upload
   /// What is known of it; its place is where it begins.
   let known: MediaWikiPrepared
   let smallestChunk: Int64
+  /// Waited after each trouble in a row.
+  let pauses: [Duration]
 
   /// What a chunk has come to.
   private enum Step {
@@ -30,6 +31,7 @@ struct MediaWikiStash: Sendable {
     var place = place
     var size = max(chunkSize ?? Self.usualChunk, smallestChunk)
     var beginnings = 0
+    var setbacks = 0
     while true {
       if let place {
         switch place {
@@ -39,6 +41,10 @@ struct MediaWikiStash: Sendable {
       }
       switch try await persistently({ try await chunk(at: place, size) }) {
       case .next(let next):
+        if next.offset <= place?.offset ?? 0 { setbacks += 1 }
+        guard setbacks <= Self.mostSetbacks else {
+          throw MediaWikiFault("stash-stuck", "the wiki takes no more of the upload")
+        }
         place = next
         try await keep(next)
       case .shrink(let limit):
@@ -71,7 +77,7 @@ struct MediaWikiStash: Sendable {
 
   /// A chunk is sent again where the line fails for a moment: the wiki knows how much it has.
   private func persistently(_ step: () async throws -> Step) async throws -> Step {
-    var pauses = Self.pauses.makeIterator()
+    var pauses = pauses.makeIterator()
     while true {
       do {
         return try await step()

@@ -42,6 +42,7 @@ struct MatrixDelivery: Sendable {
       settings: .object([
         "platform": .string("matrix"), "server": .string(server ?? poster.synapse.url),
         "room": .string(room), "token_env": .string("TOKEN"), "poll_interval_s": .number(interval),
+        "in_flight_s": .number(0.5),
       ]),
       work: scratch.work,
       environment: ["TOKEN=\(poster.token)"]

@@ -36,6 +36,7 @@ struct MatrixPlace: Sendable {
     room = "\(room)"
     token_file = "./tokens/\(name)"
     poll_interval_s = 0.2
+    in_flight_s = 0.5
 
     """
   }

@@ -54,6 +54,7 @@ struct MatrixUser: Sendable {
   func room(
     alias: String? = nil,
     isEncrypted: Bool = false,
+    historyVisibility: String? = nil,
     powerForMessages: Int64 = 0
   ) async throws -> String {
     var members: [String: JSONValue] = [
@@ -61,16 +62,24 @@ struct MatrixUser: Sendable {
       "power_level_content_override": .object(["events_default": .integer(powerForMessages)]),
     ]
     if let alias { members["room_alias_name"] = .string(alias) }
+    var state: [JSONValue] = []
     if isEncrypted {
-      members["initial_state"] = .array([
-        .object([
-          "type": .string("m.room.encryption"), "state_key": .string(""),
-          "content": .object(["algorithm": .string("m.megolm.v1.aes-sha2")]),
-        ])
-      ])
+      state.append(Self.state("m.room.encryption", "algorithm", "m.megolm.v1.aes-sha2"))
     }
+    if let historyVisibility {
+      state.append(
+        Self.state("m.room.history_visibility", "history_visibility", historyVisibility)
+      )
+    }
+    members["initial_state"] = .array(state)
     return try await ask("POST", "/_matrix/client/v3/createRoom", .object(members))
       .text(of: "room_id")
+  }
+
+  private static func state(_ type: String, _ member: String, _ value: String) -> JSONValue {
+    .object([
+      "type": .string(type), "state_key": .string(""), "content": .object([member: .string(value)]),
+    ])
   }
 
   func join(_ room: String) async throws {

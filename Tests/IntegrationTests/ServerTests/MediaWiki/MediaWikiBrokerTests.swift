@@ -25,6 +25,7 @@ extension ServerTests.MediaWiki {
         token_file = "\(root.lossyText)/secrets/password"
         chunk_size = 65536
         poll_interval_s = 0.05
+        in_flight_s = 0.5
         \(settings)
         """
     )

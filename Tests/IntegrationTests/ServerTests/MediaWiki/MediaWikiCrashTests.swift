@@ -8,12 +8,14 @@ import Testing
 extension ServerTests.MediaWiki {
   @Test(
     "the plugin, killed at every step, publishes once and says so",
-    arguments: [("http.send", 12), ("http.answer", 12), ("journal", 6)]
+    arguments: [("http.send", 10), ("http.answer", 10), ("journal", 4)]
   )
   func pluginKilled(point: String, least: Int) async throws {
     let steps = try await KillWalk(point: point).run { faults in
       let delivery = try await WikiDelivery()
-      let ended = try await delivery.plugin().deliverOverCrashes(
+      // Two chunks.
+      let plugin = delivery.plugin(["chunk_size": .integer(131_072)])
+      let ended = try await plugin.deliverOverCrashes(
         delivery.submitted("Killed \(delivery.id)"),
         delivery.asset.grants,
         faults: faults

@@ -92,6 +92,40 @@ extension ServerTests {
       #expect(try await delivery.wiki.files(delivery.bytes).count == 1)
     }
 
+    @Test("the same video in another handoff is another one: refused, and told whose it is")
+    func again() async throws {
+      let first = try await WikiDelivery()
+      let file = try await first.expectPublished(
+        try await first.deliver(first.plugin(), title: "Again")
+      )
+      let second = try await WikiDelivery(first.bytes)
+      let refused = try await second.deliver(second.plugin(), title: "Again, anew")
+      #expect(refused.failure?.code == .unsupportedMedia)
+      #expect(refused.failure?.effect == Effect.none)
+      let page = file["descriptionurl"]?.text ?? "?"
+      #expect(refused.failure?.message.contains("\(page) by Poster, for another handoff") == true)
+      #expect(try await first.wiki.files(first.bytes).count == 1)
+    }
+
+    @Test("a wiki that never takes more than the first chunk is given up", .timeLimit(.minutes(1)))
+    func stuck() async throws {
+      let delivery = try await WikiDelivery()
+      try delivery.wiki.behave(
+        """
+        if (isset($_FILES['chunk']) && ($_POST['offset'] ?? 0) > 0) {
+          echo json_encode(['upload' =>
+            ['result' => 'Continue', 'filekey' => $_POST['filekey'], 'offset' => 65536]]);
+          exit;
+        }
+        """
+      )
+      let outcome = try await delivery.deliver(delivery.plugin(), title: "Stuck")
+      try delivery.wiki.behave("")
+      #expect(outcome.failure?.effect == Effect.none, "\(outcome)")
+      #expect(outcome.failure?.message.contains("no more of the upload") == true, "\(outcome)")
+      try await delivery.expectNothing()
+    }
+
     @Test("a name that somebody has for something else is left alone")
     func takenName() async throws {
       let delivery = try await WikiDelivery()

@@ -35,7 +35,7 @@ struct WikiDelivery: Sendable {
     let settings: [String: JSONValue] = [
       "platform": .string("mediawiki"), "server": .string(wiki.url), "user": .string(Wiki.user),
       "token_env": .string("WIKI_PASSWORD"), "chunk_size": .integer(65_536),
-      "poll_interval_s": .number(0.05),
+      "poll_interval_s": .number(0.05), "in_flight_s": .number(0.5),
     ]
     return PluginUnderTest(
       name: "handoff-social",
