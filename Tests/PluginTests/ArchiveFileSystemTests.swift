@@ -57,7 +57,7 @@ struct ArchiveFileSystemTests {
   @Test("a full disk at any place leaves nothing under a final name, and later it goes on")
   func full() async throws {
     var failed = 0
-    for pages in stride(from: 70, through: 90, by: 2) {
+    for pages in stride(from: 72, through: 88, by: ArchiveScene.isThorough ? 1 : 4) {
       let mount = "mount -t tmpfs -o size=\(pages * 4)k none PLACE"
       let isDone = try await mounted(mount) { scene, place in
         let file = try Granted(.pattern(3, count: 300_000), named: "a.mp4", in: scene.space)
@@ -84,12 +84,17 @@ struct ArchiveFileSystemTests {
       }
       try #require(isDone)
     }
-    #expect((4...10).contains(failed))
+    #expect(failed >= 2)
   }
 
   @Test(
     "files of every size are right, where it is read back meanwhile and where it is afterwards",
-    arguments: ["true", "mount -t tmpfs none PLACE", "mkdir PLACE.b && bindfs PLACE.b PLACE"]
+    arguments: [
+      "true", "mount -t tmpfs none PLACE", "mkdir PLACE.b && bindfs PLACE.b PLACE",
+      // Neither second names nor renames that do not replace.
+      "mkdir PLACE.b && rclone mount PLACE.b PLACE --vfs-cache-mode writes --daemon",
+      "truncate -s 64M IMAGE && mkfs.vfat IMAGE && mount -o loop IMAGE PLACE",
+    ]
   )
   func sizes(mount: String) async throws {
     // A folder that is mounted on itself is on the disk that the tests are on.
