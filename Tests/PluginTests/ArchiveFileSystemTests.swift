@@ -11,6 +11,13 @@ import Testing
   .enabled(if: getuid() == 0, "mounts need root")
 )
 struct ArchiveFileSystemTests {
+  /// FUSE without second names and without renames that do not replace.
+  private static let rcloneMount = """
+    mkdir PLACE.b && { HOME=PLACE.home setsid -f rclone mount PLACE.b PLACE --vfs-cache-mode writes \
+    --vfs-write-back 0s < /dev/null > /dev/null 2>&1; } \
+    && timeout 10 sh -c 'until mountpoint -q PLACE; do sleep 0.02; done'
+    """
+
   /// Mounts something for the time of a test; false where that cannot be done here.
   private func mounted(
     _ command: String,
@@ -91,9 +98,7 @@ struct ArchiveFileSystemTests {
     "files of every size are right, where it is read back meanwhile and where it is afterwards",
     arguments: [
       "true", "mount -t tmpfs none PLACE", "mkdir PLACE.b && bindfs PLACE.b PLACE",
-      // Neither second names nor renames that do not replace.
-      "mkdir PLACE.b && rclone mount PLACE.b PLACE --vfs-cache-mode writes --daemon",
-      "truncate -s 64M IMAGE && mkfs.vfat IMAGE && mount -o loop IMAGE PLACE",
+      Self.rcloneMount,
     ]
   )
   func sizes(mount: String) async throws {
