@@ -69,8 +69,9 @@ struct CopyFolder {
     do throws(SystemError) {
       try DurableFile.link(temporary, to: path)
       try DurableFile.unlink(temporary)
-    } catch  where [EPERM, EOPNOTSUPP, ENOSYS, EMLINK].contains(error.errno) {
-      // Nor with second names, as LTFS: what is left is a look and a rename, one right after the other.
+    } catch  where [EPERM, EOPNOTSUPP, ENOSYS, EMLINK, EIO].contains(error.errno) {
+      // Nor with second names, as LTFS (EIO is rclone's word for it): what is left is a look and a rename,
+      // one right after the other.
       guard try FileStatus.of(path) == nil else { throw SystemError(EEXIST, "rename", path) }
       try DurableFile.rename(temporary, to: path)
     }
