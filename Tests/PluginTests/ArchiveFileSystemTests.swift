@@ -105,6 +105,10 @@ struct ArchiveFileSystemTests {
     // A folder that is mounted on itself is on the disk that the tests are on.
     let mount = mount == "true" ? "mount --bind PLACE PLACE" : mount
     let isDone = try await mounted(mount) { scene, _ in
+      // It forgets what is in a folder that gets another name.
+      let hasMHL = mount != Self.rcloneMount
+      var scene = scene
+      scene.settings["mhl"] = .bool(hasMHL)
       let piece = 4 << 20
       for count in [0, 1, 4096, piece - 1, piece, piece + 1, 2 * piece + 4096] {
         let file = try Granted(
@@ -116,7 +120,7 @@ struct ArchiveFileSystemTests {
         #expect(outcome.failure == nil, "\(count)")
       }
       #expect(try await scene.sh("cd a && sha256sum -c SHA256SUMS").code == 0)
-      #expect(try await scene.generations("a").count == 7)
+      if hasMHL { #expect(try await scene.generations("a").count == 7) }
     }
     if !isDone { print("skipped: \(mount)") }
   }
