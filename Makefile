@@ -52,7 +52,7 @@ test-servers:
 
 test-long: build
 	HANDOFF_LONG=1 swift test --no-parallel \
-	  --filter 'LongTests|ArchiveRemoteTests|BurstTests|ExpiryTests|InterruptedCopyTests|LockCases|StopCaseTests'
+	  --filter 'LongTests|ArchiveFileSystemTests|ArchiveMHLTests|ArchiveRemoteTests|ArchiveTests|BurstTests|ExpiryTests|InterruptedCopyTests|LockCases|StopCaseTests'
 	.ci/fuzz 300
 
 TARGET :=

@@ -10,8 +10,7 @@ import Paths
 actor ArchiveCopy {
   private let thread = BlockingThread("archive.copy")
   private let asset: GrantedAsset
-  private let root: BytePath
-  private let folder: BytePath
+  private let folder: CopyFolder
   private let name: BytePath
   private let temporary: BytePath
   /// The folder that has the MHL history; nil where there is none.
@@ -23,10 +22,9 @@ actor ArchiveCopy {
   init(_ item: ArchiveItem, root: BytePath, wantsMHL: Bool = false) {
     unit = wantsMHL ? root.appending(item.place.unit) : nil
     asset = item.asset
-    self.root = root
-    folder = root.appending(item.place.folder)
+    folder = CopyFolder(root: root, path: root.appending(item.place.folder))
     name = item.place.name
-    temporary = folder.appending(item.temporaryName)
+    temporary = folder.path.appending(item.temporaryName)
   }
 
   /// Keeps the asset; a copy that is there already is enough.
@@ -36,14 +34,16 @@ actor ArchiveCopy {
   /// - Throws: `ResultError`; `CancellationError`.
   func keep(_ progress: @Sendable (Double) async -> Void) async throws -> ArchiveReceipt {
     do {
-      try makeFolders()
+      try folder.make()
       let source = try openSource()
       defer { ArchiveError.logged("removing \(temporary.displayText)") { try removeTemporary() } }
       var written: Written?
       while true {
         switch try await place(written) {
         case .present(let path, let digests):
-          try Manifest(folder: folder).add(path.lastComponent, asset.sha256)
+          // Whoever gave it its name may have been killed before that was on the disk.
+          try folder.sync()
+          try manifest.add(path.lastComponent, asset.sha256)
           return receipt(path, Written(digests: digests, isShared: false))
         case .free(let path):
           // The name is looked for again: only the digests tell whether the history has it for other content.
@@ -51,8 +51,8 @@ actor ArchiveCopy {
             written = try await write(source, progress)
             continue
           }
-          guard try publish(path) else { continue }
-          try Manifest(folder: folder).add(path.lastComponent, asset.sha256)
+          guard try folder.publish(temporary, as: path) else { continue }
+          try manifest.add(path.lastComponent, asset.sha256)
           return receipt(path, kept)
         }
       }
@@ -60,6 +60,8 @@ actor ArchiveCopy {
       throw ArchiveError.result(error)
     }
   }
+
+  private var manifest: Manifest { Manifest(folder: folder.path) }
 
   private struct Written {
     let digests: CopyDigests
@@ -87,25 +89,27 @@ actor ArchiveCopy {
     case free(BytePath)
   }
 
-  /// The first name that is free or has these bytes already, and that no MHL history has for others.
+  /// The first name that is free or has these bytes already, and that no manifest or history has for others.
   private func place(_ written: Written?) async throws -> Place {
     for name in ArchiveName.candidates(for: name, asset.sha256) {
-      let path = folder.appending(name)
+      if try manifest.listsOtherwise(name, asset.sha256) { continue }
+      let path = folder.path.appending(name)
       guard let found = try FileStatus.of(path) else {
         if try isListedOtherwise(path, written?.digests.mhl) { continue }
         return .free(path)
       }
       guard found.kind == .regular, found.size == asset.size else { continue }
-      let file = try FileDescriptor.open(path, O_RDONLY | O_NOFOLLOW)
+      let file = try FileDescriptor.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
       if let digests = try await digests(of: file), digests.sha256 == asset.sha256,
         try !isListedOtherwise(path, digests.mhl)
       {
+        try file.sync()
         return .present(path, digests)
       }
     }
     throw ResultError(
       .receiverFailed,
-      "other content has every name for this asset in \(folder.displayText)",
+      "other content has every name for this asset in \(folder.path.displayText)",
       effect: .none,
       retry: .afterFix
     )
@@ -114,30 +118,13 @@ actor ArchiveCopy {
   /// The history has the name for other content, which is there no longer: verifying it would fail for ever.
   private func isListedOtherwise(_ path: BytePath, _ hashes: MHLHashes?) throws -> Bool {
     guard let unit, let hashes else { return false }
-    let history = try MHLHistory.nearest(to: folder, unit: unit)
+    let history = try MHLHistory.nearest(to: folder.path, unit: unit)
     guard let relative = path.relative(to: history.unit) else { return false }
     do {
       return try history.standing(of: relative, hashes) == .other
     } catch is MHLProblem {
       // The copy is kept all the same; the problem is told when the generation is to be added.
       return false
-    }
-  }
-
-  private func makeFolders() throws {
-    var path = root
-    let steps = [BytePath([])] + (folder.relative(to: root)?.components ?? [])
-    for step in steps {
-      if !step.isEmpty { path = path.appending(step) }
-      // One by one, so that a link in between is found: only real folders below the root.
-      if mkdir(path.nulTerminated, 0o755) == 0 {
-        try Directory.sync(path.parent)
-      } else {
-        let error = SystemError.last("mkdir", path)
-        guard try FileStatus.of(path, following: step.isEmpty)?.kind == .directory else {
-          throw error
-        }
-      }
     }
   }
 
@@ -187,7 +174,7 @@ actor ArchiveCopy {
     }
     return ResultError(
       .receiverFailed,
-      "read back, the copy in \(folder.displayText) has SHA-256 \(kept?.hex ?? "of less bytes")",
+      "read back, the copy in \(folder.path.displayText) has SHA-256 \(kept?.hex ?? "of less bytes")",
       effect: .none,
       retry: .later,
       localIdentifier: asset.localIdentifier
@@ -207,27 +194,6 @@ actor ArchiveCopy {
   /// The file system, or the pair of them, shares no bytes.
   static func cannotShare(_ error: SystemError) -> Bool {
     [EOPNOTSUPP, EXDEV, EINVAL, ENOSYS, ENOTTY, EPERM].contains(error.errno)
-  }
-
-  /// Gives the file its name; false if somebody has taken it meanwhile.
-  private func publish(_ path: BytePath) throws -> Bool {
-    do throws(SystemError) {
-      try giveName(path)
-    } catch  where error.errno == EEXIST {
-      return false
-    }
-    try Directory.sync(folder)
-    return true
-  }
-
-  private func giveName(_ path: BytePath) throws(SystemError) {
-    do throws(SystemError) {
-      try DurableFile.renameNoReplace(temporary, to: path)
-    } catch  where error.errno == EINVAL || error.errno == ENOSYS {
-      // A file system without renameat2: a second name does not replace either.
-      try DurableFile.link(temporary, to: path)
-      try DurableFile.unlink(temporary)
-    }
   }
 
   private func removeTemporary() throws {

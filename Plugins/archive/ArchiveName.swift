@@ -14,10 +14,10 @@ enum ArchiveName {
     return isReserved(name) ? marked : [name] + marked
   }
 
-  /// The archive's own names.
+  /// The archive's own names; in any capitals, since some file systems see no difference.
   static func isReserved(_ name: BytePath) -> Bool {
-    let own: [BytePath] = ["", Manifest.name, "ascmhl"]
-    return own.contains(name) || name.bytes.starts(with: ".handoff-".utf8)
+    let text = name.lossyText.lowercased()
+    return ["", "sha256sums", "ascmhl"].contains(text) || text.hasPrefix(".handoff-")
   }
 
   /// A name with a mark before its extension, cut so that it fits a directory entry.

@@ -22,7 +22,8 @@ struct LayoutValues: Sendable {
   init(_ handoff: ReceivedHandoff, _ asset: GrantedAsset, _ context: ReceiveContext) {
     let date = Array(context.receivedAt.rfc3339)
     exportName = asset.path.lastComponent
-    title = handoff.title
+    // An empty one is none: it would take the extension's dot for its own.
+    title = handoff.title.flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0 }
     metadata = handoff.metadata
     texts = [
       "year": String(date[0..<4]), "month": String(date[5..<7]), "day": String(date[8..<10]),

@@ -40,6 +40,14 @@ extension LocalStore {
         remedy: "Set settings.folder to a folder, or to one that can be made."
       )
     }
+    guard existing == folder || existing == folder.parent else {
+      return DestinationCheck(
+        "folder",
+        passed: false,
+        "\(folder.parent.displayText) is not there",
+        remedy: "Make it, or mount what belongs there: only the archive's own folder is made."
+      )
+    }
     let detail =
       existing == folder
       ? "\(folder.displayText) is there"

@@ -51,7 +51,10 @@ struct LocalStore: ArchiveStore {
     let file = try await thread.run { () throws(SystemError) -> FileDescriptor? in
       guard let found = try FileStatus.of(path) else {
         // An archive that is not mounted has lost nothing.
-        _ = try Directory.entries(of: folder)
+        let root = try FileDescriptor.open(folder, O_RDONLY | O_DIRECTORY)
+        guard try !Directory.entries(of: root, folder).isEmpty else {
+          throw SystemError(ENODEV, "the archive's folder is empty, is it mounted?", folder)
+        }
         return nil
       }
       guard found.kind == .regular else { throw SystemError(EINVAL, "open", path) }

@@ -65,12 +65,18 @@ struct MHLHistory {
       made: now
     )
     while true {
+      try Self.remove(temporary(handoffID))
       if try !exists(), let added = try create(generation) { return added }
       let lock = try MHLLock(place)
       defer { lock.release() }
       try finishInterrupted()
       let contents = try MHLContents(place)
-      if let listed = contents.reduce(&generation) { return listed }
+      if let listed = contents.reduce(&generation) {
+        // Who added it may have been killed before its names were on the disk.
+        try Directory.sync(place)
+        try Directory.sync(unit)
+        return listed
+      }
       do {
         return try append(generation, to: contents.chain)
       } catch {
@@ -88,9 +94,8 @@ struct MHLHistory {
 
   /// Begins a history: as a whole, under another name before; nil if somebody else has begun it meanwhile.
   private func create(_ generation: MHLGeneration) throws -> Added? {
-    let temporary = unit.appending(".handoff-\(generation.handoffID).mhl")
+    let temporary = temporary(generation.handoffID)
     defer { ArchiveError.logged("removing \(temporary)") { try Self.remove(temporary) } }
-    try Self.remove(temporary)
     try Directory.create(temporary)
     let name = generation.fileName(1, folder: unit.lastComponent)
     let document = try Self.document(generation)
@@ -106,6 +111,10 @@ struct MHLHistory {
     }
     try Directory.sync(unit)
     return Added(number: 1, path: place.appending(name))
+  }
+
+  private func temporary(_ handoffID: String) -> BytePath {
+    unit.appending(".handoff-\(handoffID).mhl")
   }
 
   private func append(_ generation: MHLGeneration, to chain: MHLChain) throws -> Added {

@@ -7,20 +7,11 @@ import Paths
 /// Runs rclone as a child: without a shell, in an environment of its own, with bounded output, and ended
 /// with its whole group when the work is given up.
 struct Rclone: Sendable {
-  /// How one command has ended.
-  struct Ended: Sendable {
-    let status: ExitStatus
-    /// Standard output.
-    let output: [UInt8]
-    /// The last errors that it has told of, without secrets.
-    let errors: [String]
-
-    var isSuccess: Bool { status == .exited(0) }
-  }
-
   /// The package that has it, for people.
   static let package = "rclone"
   private static let outputLimit = 64 << 20
+  /// Of one error, in characters.
+  private static let longestError = 400
   private static let grace = Duration.seconds(3)
   private static let passedOn = [
     "RCLONE_CONFIG_PASS", "SSL_CERT_FILE", "SSL_CERT_DIR", "TMPDIR", "HTTP_PROXY", "HTTPS_PROXY",
@@ -143,10 +134,11 @@ struct Rclone: Sendable {
     await telling
     try Task.checkCancellation()
     try FaultPlan.current.pass("rclone.ended")
-    return try ended(status, output, log, patience)
+    return try ended(words, status, output, log, patience)
   }
 
   private func ended(
+    _ words: [BytePath],
     _ status: ExitStatus,
     _ output: RcloneOutput,
     _ log: RcloneLog,
@@ -168,7 +160,12 @@ struct Rclone: Sendable {
         retry: .afterFix
       )
     }
-    return Ended(status: status, output: bytes, errors: log.errors.map(config.redacted))
+    // Cut only then: half a secret would not be found.
+    let errors = log.errors.map { String(config.redacted($0).prefix(Self.longestError)) }
+    let names = words.filter { $0.bytes.contains(UInt8(ascii: "/")) }.flatMap {
+      [$0.lossyText, $0.lastComponent.lossyText]
+    }
+    return Ended(status: status, output: bytes, errors: errors, names: names)
   }
 
   private func start(

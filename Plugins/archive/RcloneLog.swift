@@ -13,7 +13,6 @@ final class RcloneLog: Sendable {
 
   private static let longestLine = 65_536
   private static let mostErrors = 4
-  private static let longestError = 400
 
   private let state = Mutex(State())
   private let onBytes: @Sendable (Int64) -> Void
@@ -78,10 +77,9 @@ final class RcloneLog: Sendable {
   private func note(_ text: String) {
     let words = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     guard !words.isEmpty else { return }
-    let message = String(words.prefix(Self.longestError))
     state.withLock { state in
-      state.errors.removeAll { $0 == message }
-      state.errors.append(message)
+      state.errors.removeAll { $0 == words }
+      state.errors.append(words)
       if state.errors.count > Self.mostErrors { state.errors.removeFirst() }
     }
   }

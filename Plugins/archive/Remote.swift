@@ -20,7 +20,8 @@ final class Remote: Sendable {
   let address: RemoteAddress
   let policy: RemoteProof.Policy
   let rclone: Rclone
-  private let bandwidth: [BytePath]
+  /// Words for the commands that move bytes.
+  let bandwidth: [BytePath]
   private let known = Mutex<RemoteFeatures?>(nil)
 
   /// - Throws: `ResultError` with `not_configured`.
@@ -51,6 +52,13 @@ final class Remote: Sendable {
       "asking \(address)"
     )
     let features = RemoteFeatures(document, kind: rclone.config.type ?? "")
+    guard features.canMove || features.isBucketBased else {
+      throw ResultError.notConfigured(
+        "\(address.name) can neither rename a file nor is it a store of objects: a crash could leave half a"
+          + " file under its name",
+        remedy: "Name a remote that can, or archive to a folder."
+      )
+    }
     known.withLock { $0 = features }
     return features
   }
@@ -98,36 +106,6 @@ final class Remote: Sendable {
     return try await files(in: folder, named: [name]).first {
       Array($0.name.utf8) == Array(name.utf8)
     }?.size
-  }
-
-  /// The digest that the remote tells of a file; nil if it tells none.
-  func serverHash(_ name: String, of path: String) async throws -> String? {
-    let words: [BytePath] = [
-      "lsjson", "--stat", "--hash", "--hash-type", BytePath(name), "--no-modtime", "--no-mimetype",
-      BytePath(address.place(path)),
-    ]
-    guard
-      let value = try await json(words, "asking for a digest of \(path)")["Hashes"]?[name]?.text,
-      !value.isEmpty
-    else { return nil }
-    return value.lowercased()
-  }
-
-  /// The SHA-256 of a file's bytes as they come back.
-  func downloadedHash(
-    of path: String,
-    _ progress: @escaping @Sendable (Int64) async -> Void
-  ) async throws -> String {
-    let words: [BytePath] = ["hashsum", "sha256", "--download", BytePath(address.place(path))]
-    let ended = try await rclone.run(words + bandwidth, progress)
-    guard ended.isSuccess else {
-      throw RemoteFailure.error(ended, "downloading \(address.place(path))")
-    }
-    let digits = ended.output.prefix { $0 != UInt8(ascii: " ") }
-    guard let digest = ContentDigest(hex: String(decoding: digits, as: UTF8.self)) else {
-      throw RemoteFailure.error(ended, "downloading \(address.place(path)), no digest came")
-    }
-    return digest.hex
   }
 
   /// Copies a file of this machine; whatever has the name is replaced.
@@ -226,6 +204,8 @@ final class Remote: Sendable {
 
   /// A name as a pattern that matches it alone.
   private static func pattern(_ name: String) -> String {
-    name.map { "*?[]{}\\".contains($0) ? "\\\($0)" : "\($0)" }.joined()
+    // Not by characters: one of these with an accent would be another one.
+    name.unicodeScalars.map { "*?[]{}\\".unicodeScalars.contains($0) ? "\\\($0)" : "\($0)" }
+      .joined()
   }
 }

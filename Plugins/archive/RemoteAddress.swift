@@ -15,7 +15,8 @@ struct RemoteAddress: Hashable, Sendable, CustomStringConvertible {
       throw .notConfigured("settings.remote is not NAME:PATH, as in “backup:bucket/masters”")
     }
     name = String(text[..<colon])
-    guard !name.isEmpty, !name.contains(where: { ",=/\"'".contains($0) }) else {
+    guard !name.isEmpty, !name.hasPrefix("-"), !name.contains(where: { ",=/\"'".contains($0) })
+    else {
       throw .notConfigured(
         "settings.remote does not begin with the name of a remote",
         remedy: "Name a section of rclone_config; its settings stand there."

@@ -21,6 +21,8 @@ struct RemoteConfig: Sendable {
   let path: BytePath
   /// The section's settings; empty where the file is encrypted.
   private let values: [String: String]
+  /// Of all sections, the longest first.
+  private let secrets: [String]
   /// rclone alone can read it, with `RCLONE_CONFIG_PASS`.
   let isEncrypted: Bool
   /// Others than its owner may read the file.
@@ -47,17 +49,19 @@ struct RemoteConfig: Sendable {
     }
     isEncrypted = lines.contains { $0.hasPrefix("RCLONE_ENCRYPT_") }
     var values: [String: String] = [:]
+    var secrets: Set<String> = []
     var isFound = false
     var isInside = false
     for line in lines {
       if line.hasPrefix("["), line.hasSuffix("]") {
         isInside = line.dropFirst().dropLast() == section
         isFound = isFound || isInside
-      } else if isInside, let equals = line.firstIndex(of: "="), !line.hasPrefix("#"),
-        !line.hasPrefix(";")
-      {
+      } else if let equals = line.firstIndex(of: "="), !line.hasPrefix("#"), !line.hasPrefix(";") {
+        let name = Self.trimmed(line[..<equals]).lowercased()
         let value = Self.trimmed(line[line.index(after: equals)...])
-        values[Self.trimmed(line[..<equals]).lowercased()] = value
+        if isInside { values[name] = value }
+        // Those of other sections, too: one remote may stand before another.
+        if !Self.open.contains(name), value.utf8.count >= 6 { secrets.insert(value) }
       }
     }
     guard isFound || isEncrypted else {
@@ -66,6 +70,7 @@ struct RemoteConfig: Sendable {
       )
     }
     self.values = values
+    self.secrets = secrets.sorted { $0.utf8.count > $1.utf8.count }
   }
 
   /// As `s3` or `sftp`; nil where the file is encrypted.
@@ -77,9 +82,7 @@ struct RemoteConfig: Sendable {
   /// address or stands before its at sign, where signatures and passwords are.
   func redacted(_ message: String) -> String {
     var text = message
-    for (name, value) in values where !Self.open.contains(name) && value.utf8.count >= 6 {
-      text = text.replacing(value, with: "…")
-    }
+    for secret in secrets { text = text.replacing(secret, with: "…") }
     return Self.redactingAddresses(text)
   }
 

@@ -143,6 +143,8 @@ struct RemoteCopy: Sendable {
       "\(remote.address.place(path)) has other bytes than were uploaded",
       effect: .none,
       retry: .later,
+      remedy: features.canMove
+        ? nil : "Look at it, and remove it: the next attempt uses another name.",
       localIdentifier: asset.localIdentifier
     )
   }

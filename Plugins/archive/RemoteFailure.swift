@@ -41,7 +41,7 @@ enum RemoteFailure {
     ),
     Kind(
       words: [
-        "insufficient storage", "no space left", "disk full", "507 ", "storagequotaexceeded",
+        "insufficient storage", "no space left", "disk full", "507", "storagequotaexceeded",
         "quota exceeded", "quotaexceeded", "over quota", "not enough space", "capacity",
       ],
       code: .quota,
@@ -93,8 +93,8 @@ enum RemoteFailure {
   static func error(_ ended: Rclone.Ended, _ doing: String) -> ResultError {
     let said = ended.errors.joined(separator: "; ")
     let message = "\(doing): " + (said.isEmpty ? "rclone ended with \(ended.status)" : said)
-    let words = said.lowercased()
-    if let kind = kinds.first(where: { $0.words.contains { words.contains($0) } }) {
+    let words = words(ended)
+    if let kind = kinds.first(where: { $0.words.contains { has($0, words) } }) {
       return ResultError(kind.code, message, effect: .none, retry: kind.retry, remedy: kind.remedy)
     }
     return ResultError(
@@ -103,5 +103,22 @@ enum RemoteFailure {
       effect: .none,
       retry: ended.status == .exited(fatal) ? .afterFix : .later
     )
+  }
+
+  /// What was said without the names of files: one may be “Certificate of the year 500.mp4”.
+  private static func words(_ ended: Rclone.Ended) -> String {
+    var words = ended.errors.joined(separator: "; ").lowercased()
+    for name in ended.names.sorted(by: { $0.utf8.count > $1.utf8.count }) {
+      let name = name.lowercased()
+      let misleads = kinds.contains { $0.words.contains { name.contains($0) } }
+      if misleads { words = words.replacing(name, with: " ") }
+    }
+    return words
+  }
+
+  /// A short word counts only as a whole: `403` may stand anywhere in a request's number.
+  private static func has(_ word: String, _ text: String) -> Bool {
+    guard word.utf8.count <= 4 else { return text.contains(word) }
+    return text.split { !$0.isLetter && !$0.isNumber }.contains { $0 == word }
   }
 }

@@ -28,20 +28,38 @@ struct RemoteManifest: Sendable {
     let hasMain = found.contains(names[0])
     let hasTemporary = found.contains(names[1])
     let present = hasMain ? try await remote.content(of: path) : []
-    var lines = Self.wholeLines(present)
-    if hasTemporary {
-      let known = Set(lines)
-      lines += Self.wholeLines(try await remote.content(of: temporary)).filter {
-        !known.contains($0)
-      }
-    }
-    let line = Manifest.line(BytePath(name), digest)[...]
-    if !lines.contains(line) { lines.append(line) }
-    let wanted = lines.flatMap { Array($0) + [Self.lineFeed] }
+    let beside = hasTemporary ? try await remote.content(of: temporary) : []
+    let line = ManifestLine(name: BytePath(name), digest: digest)
+    let wanted = Self.merged(present, beside, line)
     if wanted != present { try await write(wanted) }
     if hasTemporary || (features.canMove && wanted != present) {
       try await remote.delete(temporary)
     }
+  }
+
+  /// The lines of both, and the new one, each with its end.
+  ///
+  /// What a line has told of an earlier file of that name, which is there no longer, is left out: sha256sum
+  /// would find the copy damaged.
+  private static func merged(
+    _ present: [UInt8],
+    _ beside: [UInt8],
+    _ new: ManifestLine
+  ) -> [UInt8] {
+    // The manifest is written once what is beside it is whole. Before, a last line without an end is
+    // somebody else's.
+    var lines = beside.last == lineFeed ? wholeLines(present) : present.split(separator: lineFeed)
+    let known = Set(lines)
+    lines += wholeLines(beside).filter { !known.contains($0) }
+    lines.removeAll { line in
+      let isReturned = line.last == UInt8(ascii: "\r")
+      return ManifestLine(isReturned ? line.dropLast() : line).map {
+        $0.name == new.name && $0.digest != new.digest
+      } ?? false
+    }
+    let line = ManifestLine.text(new.name, new.digest)[...]
+    if !lines.contains(line) { lines.append(line) }
+    return lines.flatMap { Array($0) + [lineFeed] }
   }
 
   private func write(_ bytes: [UInt8]) async throws {

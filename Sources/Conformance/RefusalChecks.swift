@@ -83,9 +83,8 @@ struct RefusalChecks: Sendable {
 
   /// Settings without what is required.
   private func settings() async throws {
-    guard case .array(let required) = stage.profile.schema?["required"] ?? .null,
-      !required.isEmpty
-    else {
+    let required = SettingsProposal(schema: stage.profile.schema).required
+    guard !required.isEmpty else {
       return stage.ledger.skip([.settings], "its settings schema requires nothing")
     }
     let trial = try stage.trial()
@@ -105,7 +104,7 @@ struct RefusalChecks: Sendable {
           return
         }
         throw Finding(
-          "`discover` without \(required.compactMap(\.text).joined(separator: ", ")) was not refused "
+          "`discover` without \(required.joined(separator: ", ")) was not refused "
             + "so: \(answer)",
           mend: "Check the settings in `discover`, and answer an error whose `data` has the code "
             + "not_configured, a message that names the setting, and effect none."

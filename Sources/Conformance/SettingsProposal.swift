@@ -4,7 +4,7 @@ import Paths
 /// Settings for a plugin whose author gave none, made of the JSON Schema that it answers to `discover`.
 ///
 /// A required member needs a `default`, or is a text with `format: "folder"`: the kit then gives it a
-/// folder of its own.
+/// folder of its own. Of alternatives (`oneOf`, `anyOf`) the first whose members can be made up is taken.
 struct SettingsProposal {
   let schema: JSONValue?
 
@@ -21,7 +21,19 @@ struct SettingsProposal {
     return .object(Dictionary(members) { first, _ in first })
   }
 
-  private var required: [String] {
+  /// The members that settings must have: of alternatives those of the one that is proposed.
+  var required: [String] {
+    var alternatives: [[String]] = []
+    for word in ["oneOf", "anyOf"] {
+      if case .array(let listed) = schema?[word] ?? .null {
+        alternatives += listed.map { names(of: $0) }
+      }
+    }
+    let made = alternatives.first { $0.allSatisfy { value($0, folder: "/") != nil } }
+    return names(of: schema) + (made ?? alternatives.first ?? [])
+  }
+
+  private func names(of schema: JSONValue?) -> [String] {
     guard case .array(let names) = schema?["required"] ?? .null else { return [] }
     return names.compactMap(\.text)
   }

@@ -28,6 +28,7 @@ struct ArchiveBenchmark {
       identifier: LocalIdentifier(digest)
     )
     try await bench.compare()
+    try await bench.remote()
   }
 
   private func compare() async throws {
@@ -56,8 +57,36 @@ struct ArchiveBenchmark {
     }
   }
 
-  /// Hands the file off to the plugin as a broker does; the time is from the request to its result.
+  /// To a `local` remote of rclone: the plugin's own memory, without rclone's.
+  private func remote() async throws {
+    let config = folder.appending("rclone.conf")
+    try DurableFile.write(Array("[store]\ntype = local\n".utf8), to: config)
+    let place = folder.appending("archive")
+    try Directory.create(place)
+    let run = try await deliver(
+      "remote",
+      [
+        "remote": .string("store:\(place.lossyText)"), "layout": .string("a"),
+        "rclone_config": .string(config.lossyText),
+      ]
+    )
+    Self.tell("archive on a local remote", [run.seconds])
+    print("archive bench: archive on a local remote: at most \(run.peak) KiB of memory")
+  }
+
   private func deliver(_ id: String, hasMHL: Bool) async throws -> (seconds: Double, peak: Int) {
+    let place = folder.appending("archive").lossyText
+    return try await deliver(
+      id,
+      ["folder": .string(place), "layout": .string("a"), "mhl": .bool(hasMHL)]
+    )
+  }
+
+  /// Hands the file off to the plugin as a broker does; the time is from the request to its result.
+  private func deliver(
+    _ id: String,
+    _ settings: [String: JSONValue]
+  ) async throws -> (seconds: Double, peak: Int) {
     let work = folder.appending("work")
     let place = folder.appending("archive")
     try Directory.create(work)
@@ -65,17 +94,14 @@ struct ArchiveBenchmark {
     var command = try ProcessCommand(productsFolder().appending("handoff-archive"))
     command.environment = [
       "HANDOFF_FD=3", "HANDOFF_DESTINATION=test", BytePath("HANDOFF_WORK=\(work.lossyText)"),
+      "PATH=/usr/bin:/bin",
     ]
     command.descriptors = [3: theirs]
     let process = try await SpawnedProcess.spawn(command)
     try theirs.close()
     let broker = TestBroker(ours)
     async let served: Void = broker.run()
-    try await broker.discover(
-      .object([
-        "folder": .string(place.lossyText), "layout": .string("a"), "mhl": .bool(hasMHL),
-      ])
-    )
+    try await broker.discover(.object(settings))
     broker.grant(identifier, asset)
     let submitted = SubmitParameters(
       handoffID: id,

@@ -20,6 +20,7 @@ struct RightReceiverTests {
     #expect(report.failures.isEmpty, "\(failureText(report))")
     #expect(report.passed.contains(passed))
     #expect(report.entries.count == CheckName.allCases.count)
+    #expect(report.passed.contains(.settings))
   }
 
   @Test("social passes every check against a server")

@@ -11,6 +11,13 @@ import Testing
   .enabled(if: getuid() == 0, "mounts need root")
 )
 struct ArchiveFileSystemTests {
+  /// FUSE without second names and without renames that do not replace.
+  private static let rcloneMount = """
+    mkdir PLACE.b && { HOME=PLACE.home setsid -f rclone mount PLACE.b PLACE --vfs-cache-mode writes \
+    --vfs-write-back 0s < /dev/null > /dev/null 2>&1; } \
+    && timeout 10 sh -c 'until mountpoint -q PLACE; do sleep 0.02; done'
+    """
+
   /// Mounts something for the time of a test; false where that cannot be done here.
   private func mounted(
     _ command: String,
@@ -57,7 +64,7 @@ struct ArchiveFileSystemTests {
   @Test("a full disk at any place leaves nothing under a final name, and later it goes on")
   func full() async throws {
     var failed = 0
-    for pages in stride(from: 70, through: 90, by: 2) {
+    for pages in stride(from: 72, through: 88, by: ArchiveScene.isThorough ? 1 : 4) {
       let mount = "mount -t tmpfs -o size=\(pages * 4)k none PLACE"
       let isDone = try await mounted(mount) { scene, place in
         let file = try Granted(.pattern(3, count: 300_000), named: "a.mp4", in: scene.space)
@@ -84,17 +91,24 @@ struct ArchiveFileSystemTests {
       }
       try #require(isDone)
     }
-    #expect((4...10).contains(failed))
+    #expect(failed >= 2)
   }
 
   @Test(
     "files of every size are right, where it is read back meanwhile and where it is afterwards",
-    arguments: ["true", "mount -t tmpfs none PLACE", "mkdir PLACE.b && bindfs PLACE.b PLACE"]
+    arguments: [
+      "true", "mount -t tmpfs none PLACE", "mkdir PLACE.b && bindfs PLACE.b PLACE",
+      Self.rcloneMount,
+    ]
   )
   func sizes(mount: String) async throws {
     // A folder that is mounted on itself is on the disk that the tests are on.
     let mount = mount == "true" ? "mount --bind PLACE PLACE" : mount
     let isDone = try await mounted(mount) { scene, _ in
+      // It forgets what is in a folder that gets another name.
+      let hasMHL = mount != Self.rcloneMount
+      var scene = scene
+      scene.settings["mhl"] = .bool(hasMHL)
       let piece = 4 << 20
       for count in [0, 1, 4096, piece - 1, piece, piece + 1, 2 * piece + 4096] {
         let file = try Granted(
@@ -106,7 +120,7 @@ struct ArchiveFileSystemTests {
         #expect(outcome.failure == nil, "\(count)")
       }
       #expect(try await scene.sh("cd a && sha256sum -c SHA256SUMS").code == 0)
-      #expect(try await scene.generations("a").count == 7)
+      if hasMHL { #expect(try await scene.generations("a").count == 7) }
     }
     if !isDone { print("skipped: \(mount)") }
   }

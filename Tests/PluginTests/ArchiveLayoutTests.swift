@@ -26,6 +26,8 @@ struct ArchiveLayoutTests {
     #expect(try await path("{destination}-{handoff}-{file}") == "test-h1-Clip.MP4")
     #expect(try await path("x.{ext}", "noext") == "x")
     #expect(try await path("{title}.{ext}") == "Clip.MP4")
+    #expect(try await path("{title}.{ext}", title: "") == "Clip.MP4")
+    #expect(try await path("{title}", title: " ") == "untitled/Clip.MP4")
     #expect(try await path("{metadata.a.b}/") == "no-a.b/Clip.MP4")
     #expect(try await path("{title}.{ext}", title: "../.x/\ny") == "_._.x__y.MP4")
     #expect(try await path("{title}", title: "ascmhl") == "_ascmhl/Clip.MP4")
