@@ -128,14 +128,20 @@ struct PreviewTests {
     #expect(html.contains(file.asset.sha256.hex))
   }
 
+  private static func highRange(_ transfer: String) -> String {
+    "-f lavfi -i testsrc2=s=854x357:d=0.2 -pix_fmt yuv444p10le -color_primaries bt2020 "
+      + "-color_trc \(transfer) -colorspace bt2020nc"
+  }
+
   @Test(
-    "short, odd-sized and turned videos, and those of unknown duration, have a preview",
+    "short, odd-sized, HDR videos, and those of unknown duration, have a preview",
     arguments: [
       ("-f lavfi -i testsrc=s=320x240:r=25 -frames:v 1 -pix_fmt yuv420p", 0.04, 320, 240),
       ("-f lavfi -i testsrc=s=853x481:d=0.4 -pix_fmt yuv444p", 0.4, 853, 481),
       ("-f lavfi -i testsrc=s=320x240:d=1 -pix_fmt yuv420p", nil, 320, 240),
       ("-f lavfi -i testsrc=s=1920x1080:d=0.5 -pix_fmt yuv420p", 0.5, 1280, 720),
       ("-f lavfi -i testsrc=s=320x240:d=1 -pix_fmt yuv420p", 500, 320, 240),
+      (Self.highRange("smpte2084"), 0.2, 854, 357), (Self.highRange("arib-std-b67"), 0.2, 854, 357),
     ] as [(String, Double?, Int, Int)]
   )
   func odd(arguments: String, duration: Double?, width: Int, height: Int) async throws {
@@ -155,6 +161,7 @@ struct PreviewTests {
     #expect(proxy.width % 2 == 0 && proxy.height % 2 == 0)
     #expect(abs(proxy.width - width) <= 1 && abs(proxy.height - height) <= 1)
     #expect((facts.storyboard?.count ?? 0) > 0)
+    #expect((facts.video.first?.hdr != nil) == arguments.contains("bt2020"))
   }
 
   @Test("a turned video stands upright")
@@ -266,11 +273,14 @@ struct PreviewTests {
     #expect(try names(file, scratch) == Self.silentFiles)
     let note = folder(file, scratch).appending("note.txt")
     try FileDescriptor.open(note, O_WRONLY | O_CREAT).write(Array("mine".utf8))
+    let picture = folder(file, scratch).appending("storyboard-final.jpg")
+    try FileDescriptor.open(picture, O_WRONLY | O_CREAT).write([1])
     _ = try await preview(scratch, settings).deliver(handoff("i", [file.identifier]), file.grants)
     let kept: Set<BytePath> = [
-      "index.html", "preview.json", "poster.jpg", "contact.jpg", "note.txt",
+      "index.html", "preview.json", "poster.jpg", "contact.jpg", "note.txt", "storyboard-final.jpg",
     ]
     #expect(try names(file, scratch) == kept)
+    #expect(try facts(file, scratch).findings.contains { $0.kind == .notMeasured })
     #expect(try previews(scratch) == [BytePath(file.identifier.uuid)])
   }
 
@@ -284,13 +294,17 @@ struct PreviewTests {
     )
     var bytes = try FileDescriptor.open(whole.path, O_RDONLY).readAll(limit: 1 << 24)
     for at in stride(from: bytes.count / 3, to: bytes.count / 2, by: 97) { bytes[at] ^= 0xFF }
-    var file = try Granted(bytes, named: "damaged.mp4", in: scratch)
-    file.asset.duration = 1
-    let outcome = try await preview(scratch).deliver(
-      handoff("h", [file.identifier]),
-      file.grants
-    )
-    #expect(outcome.output?["findings"]?["problem"]?.integer == 1)
+    var made = try Granted(bytes, named: "damaged.mp4", in: scratch)
+    made.asset.duration = 1
+    let file = made
+    try await preview(scratch).run { broker, _ in
+      broker.grant(file.identifier, file.asset)
+      let _: SubmitAnswer = try await broker.ask(.submit, handoff("h", [file.identifier]))
+      let outcome = try await broker.nextResult().outcome
+      #expect(outcome.output?["findings"]?["problem"]?.integer == 1)
+      // Nobody publishes the proxy of it unseen.
+      #expect(broker.renditions.map(\.name.text) == ["poster"])
+    }
     let finding = try #require(try facts(file, scratch).findings.first { $0.kind == .damaged })
     #expect(finding.severity == .problem)
   }
@@ -325,8 +339,8 @@ struct PreviewTests {
       in: scratch
     )
     var steps = 0
-    // Every ninth step: each costs two starts with all their runs of ffmpeg.
-    for ordinal in stride(from: 1, to: 130, by: 9) {
+    // Each costs two starts with all their runs of ffmpeg.
+    for ordinal in stride(from: 2, to: 130, by: 17) {
       let ended = try await preview(scratch).deliverOverCrashes(
         handoff("h\(ordinal)", [file.identifier]),
         file.grants,
@@ -344,6 +358,82 @@ struct PreviewTests {
       steps = ordinal
     }
     #expect((5..<130).contains(steps))
+  }
+
+  @Test("two destinations that make the same preview at once leave the whole one of the last")
+  func together() async throws {
+    let scratch = try Scratch()
+    let file = try await video(
+      "-f lavfi -i testsrc=s=64x48:d=0.4 -pix_fmt yuv420p",
+      duration: 0.4,
+      in: scratch
+    )
+    _ = try await preview(scratch).deliver(handoff("g", [file.identifier]), file.grants)
+    let other = PluginProcess(
+      name: "handoff-preview",
+      settings: .object([
+        "folder": .string(scratch.out.lossyText), "proxy": .bool(false),
+        "storyboard": .bool(false),
+      ]),
+      work: scratch.path.appending("other")
+    )
+    try Directory.create(scratch.path.appending("other"))
+    async let one = preview(scratch).deliver(handoff("h", [file.identifier]), file.grants)
+    async let two = other.deliver(handoff("i", [file.identifier]), file.grants)
+    #expect(try await one.output != nil)
+    #expect(try await two.output != nil)
+    let facts = try facts(file, scratch)
+    let expected = Set(facts.files.map { BytePath($0) } + ["index.html", "preview.json"])
+    #expect(try names(file, scratch) == expected)
+  }
+
+  @Test("a tag of many kilobytes is no reason to refuse a video, and is not shown whole")
+  func longTag() async throws {
+    let scratch = try Scratch()
+    let file = try await video(
+      "-f lavfi -i testsrc=s=64x48:d=0.2 -metadata comment=\(String(repeating: "x", count: 60_000)) "
+        + "-metadata:s:v title=\(String(repeating: "y", count: 9000))",
+      duration: 0.05,
+      named: "tag.mkv",
+      in: scratch
+    )
+    let outcome = try await preview(scratch).deliver(handoff("h", [file.identifier]), file.grants)
+    #expect(outcome.output != nil)
+    let facts = try facts(file, scratch)
+    #expect(facts.video.first?.title?.count == MediaReport.longestTag)
+  }
+
+  @Test("a proxy of a video that is longer than it says is whole, and the difference is told")
+  func longer() async throws {
+    let scratch = try Scratch()
+    let file = try await video(
+      "-f lavfi -i testsrc=s=64x48:d=4 -pix_fmt yuv420p",
+      duration: 0.04,
+      in: scratch
+    )
+    _ = try await preview(scratch).deliver(handoff("h", [file.identifier]), file.grants)
+    let facts = try facts(file, scratch)
+    #expect(facts.duration == 4)
+    #expect(abs((facts.proxy?.duration ?? 0) - 4) < 0.1)
+    #expect(facts.findings.map(\.kind).contains(.trackLength))
+    #expect(facts.storyboard?.count == 20)
+  }
+
+  @Test("a cancelled run ends its ffmpeg")
+  func cancelled() async throws {
+    let ffmpeg = try FFmpeg(path: nil)
+    let (lines, told) = AsyncStream.makeStream(of: String.self)
+    let run = Task {
+      try await ffmpeg.run(
+        ["-re", "-f", "lavfi", "-i", "testsrc=s=64x48", "-progress", "pipe:4", "-f", "null", "-"],
+        in: "/",
+        readers: [4: { told.yield($0) }]
+      )
+    }
+    for await _ in lines { break }
+    run.cancel()
+    // It returns once the process has ended, and the lines end with it.
+    await #expect(throws: CancellationError.self) { try await run.value }
   }
 
   private static let expected: [String: Finding.Kind] = [
