@@ -139,7 +139,6 @@ struct PreviewTests {
       ("-f lavfi -i testsrc=s=320x240:r=25 -frames:v 1 -pix_fmt yuv420p", 0.04, 320, 240),
       ("-f lavfi -i testsrc=s=853x481:d=0.4 -pix_fmt yuv444p", 0.4, 853, 481),
       ("-f lavfi -i testsrc=s=320x240:d=1 -pix_fmt yuv420p", nil, 320, 240),
-      ("-f lavfi -i testsrc=s=1920x1080:d=0.5 -pix_fmt yuv420p", 0.5, 1280, 720),
       ("-f lavfi -i testsrc=s=320x240:d=1 -pix_fmt yuv420p", 500, 320, 240),
       (Self.highRange("smpte2084"), 0.2, 854, 357), (Self.highRange("arib-std-b67"), 0.2, 854, 357),
     ] as [(String, Double?, Int, Int)]
@@ -443,12 +442,21 @@ struct PreviewTests {
     "avi_mjpeg_pcm_camera.AVI": .clipping, "mp4_one_frame_40ms.mp4": .short,
   ]
 
+  /// One of each kind, with or without something to find; the browser test has more.
+  private static let others: Set<String> = [
+    "mov_prores422hq.mov", "webm_vp9_bad_bitstream_12336px.webm", "mp4_encrypted_cenc.mp4",
+    "mp4_broken_no_moov.mp4", "mp4_fragmented_offset_143165s.mp4", "mp4_vvc.mp4",
+    "mp4_audio_only.mp4",
+  ]
+
   @Test("real files have previews, as far as ffmpeg reads them")
   func media() async throws {
     guard let media = CollectedMedia.folder(for: "previews of real files") else { return }
     let scratch = try Scratch()
-    let rows = try CollectedMedia.rows(media)
-    try await preview(scratch).run { broker, _ in
+    let names = Self.others.union(Self.expected.keys)
+    let rows = try CollectedMedia.rows(media).filter { names.contains($0.name.lossyText) }
+    #expect(rows.count == names.count)
+    try await preview(scratch, ["proxy_height": .integer(180)]).run { broker, _ in
       for (index, row) in rows.enumerated() {
         let file = try Granted(file: media.appending(row.name))
         broker.grant(file.identifier, file.asset)
