@@ -7,6 +7,8 @@ struct Complaints: Sendable {
   /// The first one, without the address of the part that said it.
   var first: String?
   fileprivate(set) var last: String?
+  /// The disk was full.
+  fileprivate(set) var hasNoSpace = false
 
   /// The last line that says something about the file.
   var reason: String { last ?? remark ?? "" }
@@ -23,6 +25,7 @@ final class ComplaintLog: Sendable {
   func take(_ line: String) {
     let line = Self.plain(line)
     if line.isEmpty { return }
+    if line.contains("No space left on device") { state.withLock { $0.hasNoSpace = true } }
     if Self.isEmpty(line) {
       state.withLock { $0.remark = $0.remark ?? line }
       return

@@ -45,7 +45,7 @@ struct DecodeGraph: Sendable {
 
   var text: String { ([picture] + branches + sound).joined(separator: ";") }
 
-  private var measuresSound: Bool {
+  var measuresSound: Bool {
     settings.waveform || settings.loudness || settings.qualityChecks
   }
 

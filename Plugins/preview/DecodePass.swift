@@ -28,9 +28,10 @@ struct DecodePass: Sendable {
     graph = DecodeGraph(source: source, settings: settings, features: features)
   }
 
-  /// Runs it.
+  /// Runs it, and tells the part that is done and what is being done.
   ///
-  /// - Parameter progress: told the part that is done and what is being done.
+  /// - Throws: ``FFmpegFailure``; `CancellationError`; `SystemError`.
+  /// - Returns: what was measured.
   func run(_ progress: @Sendable (Double, String) async -> Void) async throws -> PassReadings {
     let readings = PassReadings(pieceLength: graph.pieceLength)
     let (times, told) = AsyncStream.makeStream(
@@ -62,19 +63,25 @@ struct DecodePass: Sendable {
       }
       return try await group.next() ?? Complaints()
     }
+    guard readings.picture.withLock({ $0.frameCount }) > 0 else {
+      throw FFmpegFailure(status: .exited(0), line: complaints.first ?? "no picture in the file")
+    }
     readings.complaints.withLock { $0 = complaints }
     return readings
   }
 
   /// By the length, so that a long video may take its time and a hostile short one may not.
   private var bounds: FFmpegBounds {
-    let seconds = UInt64(min(source.duration ?? 21_600, 1e6).rounded(.up))
+    let seconds = UInt64(min(source.duration ?? guessed, 1e6).rounded(.up))
     let bytesPerSecond = settings.proxyBitrate.map { UInt64($0) * 250 } ?? 8 << 20
     return FFmpegBounds(
       cpuSeconds: 900 + seconds * UInt64(settings.cpuFactor),
       fileSize: 64 << 20 + seconds * (bytesPerSecond + 65_536)
     )
   }
+
+  /// Seconds where nobody knows them: at a very low rate, and six hours at most.
+  private var guessed: Double { min(21_600, max(60, Double(source.bytes) / 20_000)) }
 
   private var arguments: [BytePath] {
     ffmpeg.input(source.path)
@@ -107,7 +114,8 @@ struct DecodePass: Sendable {
 
   private var sheets: [BytePath] {
     [
-      "-map", BytePath(DecodeGraph.tiles), "-fps_mode", "passthrough", "-frames:v", "100", "-q:v",
+      "-map", BytePath(DecodeGraph.tiles), "-fps_mode", "passthrough", "-frames:v",
+      BytePath("\(Storyboard.mostSheets)"), "-q:v",
       "4", "-f", "image2", BytePath(Storyboard.pattern),
     ]
   }

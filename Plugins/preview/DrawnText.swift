@@ -13,8 +13,7 @@ struct DrawnText: Sendable {
 
   /// A timecode that counts with the frames.
   ///
-  /// - Parameters:
-  ///   - rate: frames a second; with the rates of NTSC a drop-frame timecode drops right.
+  /// The rate is frames a second; with those of NTSC a drop-frame timecode drops right.
   init(counting timecode: Timecode, rate: Fraction, font: BytePath, height: Int, place: String) {
     let counter =
       "timecode='\(Self.escaped(timecode.description))':timecode_rate=\(rate.numerator)/\(rate.denominator)"

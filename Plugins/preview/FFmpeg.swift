@@ -7,12 +7,13 @@ import Paths
 /// The ffmpeg and ffprobe programs.
 struct FFmpeg: Sendable {
   private static let folders = "/usr/local/bin:/usr/bin:/bin"
-  /// Containers that hold their pictures themselves. A playlist (HLS, concat, image sequences) names other
-  /// files, which would end in somebody's preview.
+  /// Containers that hold their pictures themselves.
+  ///
+  /// A playlist (HLS, concat, image sequences) names other files, which would end in somebody's preview.
   private static let containers: BytePath =
     "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,mpegts,mpeg,mpegvideo,h264,hevc,flv,live_flv,gif,mxf,asf,ogg,dv,ivf,m4v,nut,wtv,rm"
   /// Larger pictures are not decoded: 8192 squared.
-  private static let mostPixels: BytePath = "67108864"
+  static let mostPixels = 67_108_864
 
   let program: BytePath
   let prober: BytePath
@@ -37,7 +38,7 @@ struct FFmpeg: Sendable {
   func input(_ path: BytePath, before: [BytePath] = []) -> [BytePath] {
     let guarded: [BytePath] = [
       "-protocol_whitelist", "file", "-format_whitelist", Self.containers, "-max_pixels",
-      Self.mostPixels,
+      BytePath("\(Self.mostPixels)"),
     ]
     return before + guarded + limit("-threads") + ["-i", path]
   }
@@ -51,6 +52,8 @@ struct FFmpeg: Sendable {
   func probe(_ path: BytePath, in folder: BytePath) async throws -> [UInt8] {
     let said = JoinedLines(limit: 16 << 20)
     var run = FFmpegRun(prober)
+    // Cameras and editing programs write whole documents into tags.
+    run.longestLine = 16 << 20
     run.arguments =
       [
         "-v", "repeat+error", "-print_format", "json", "-show_program_version", "-show_format",
@@ -95,7 +98,7 @@ struct FFmpeg: Sendable {
     for (number, take) in readers {
       let (reading, writing) = try FileDescriptor.pipe()
       command.descriptors[number] = writing
-      streams.append(try LineStream(reading, take))
+      streams.append(try LineStream(reading, longest: number == 1 ? run.longestLine : 16_384, take))
     }
     command.workingDirectory = folder
     command.limits = run.bounds.limits
@@ -114,7 +117,12 @@ struct FFmpeg: Sendable {
     try Task.checkCancellation()
     let said = complaints.complaints
     guard status == .exited(0) else {
-      throw FFmpegFailure(status: status, line: said.reason, bounds: run.bounds)
+      throw FFmpegFailure(
+        status: status,
+        line: said.reason,
+        bounds: run.bounds,
+        isOutOfSpace: said.hasNoSpace
+      )
     }
     return said
   }

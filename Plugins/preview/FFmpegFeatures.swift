@@ -19,9 +19,9 @@ struct FFmpegFeatures: Sendable {
   /// A font file for burnt-in times; nil where there is none, or ffmpeg cannot draw text.
   let font: BytePath?
 
-  /// Asks it.
+  /// Asks it; the font is the setting, nil for the usual places.
   ///
-  /// - Parameter font: the setting; nil for the usual places.
+  /// - Throws: ``FFmpegFailure``; `SystemError`.
   init(of ffmpeg: FFmpeg, font: BytePath?) async throws {
     let version = try await Self.lines(of: ffmpeg, "-version").first ?? ""
     self.version =

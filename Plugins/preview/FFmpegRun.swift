@@ -9,6 +9,8 @@ struct FFmpegRun: Sendable {
   var bounds = FFmpegBounds()
   /// Who is given the lines that it writes to its descriptors; called on one thread, one after the other.
   var readers: [CInt: @Sendable (String) -> Void] = [:]
+  /// Bytes; what is longer on its standard output is cut.
+  var longestLine = 16_384
 
   init(_ program: BytePath) {
     self.program = program
@@ -34,8 +36,8 @@ struct FFmpegFailure: Error, CustomStringConvertible {
   let line: String
   var bounds = FFmpegBounds()
 
-  /// The disk is full, which says nothing about the asset.
-  var isOutOfSpace: Bool { line.contains("No space left on device") }
+  /// The disk is full, which says nothing about the asset; seldom the last thing that ffmpeg says.
+  var isOutOfSpace = false
   var isOutOfTime: Bool { status == .signalled(SIGXCPU) || status == .signalled(SIGKILL) }
 
   var description: String {

@@ -8,37 +8,42 @@ struct Findings: Sendable {
   private static let long = 5.0
 
   let source: Source
-  let picture: PictureReading
-  let sound: SoundReading
-  let complaints: Complaints
+  let pass: DecodedPass
   /// As played.
   let duration: Double
   let loudness: LoudnessFacts?
   let settings: PreviewSettings
-  /// The sound could not be decoded: why.
-  var soundFailure: String?
+
+  var picture: PictureReading { pass.picture }
+  var sound: SoundReading { pass.sound }
 
   /// All of them: those of the whole file first, then in the order of time.
   var all: [Finding] {
-    let whole = damage + shape + tracks + level
+    let whole = unmeasured + damage + shape + tracks + lengths + level
     let timed = settings.qualityChecks ? black + frozen + silence + clipping : []
     return whole + timed.sorted { ($0.start ?? -1) < ($1.start ?? -1) }
   }
 
   // The whole file.
 
+  private var unmeasured: [Finding] {
+    if pass.isEmpty {
+      return [whole(.notMeasured, .info, "The video was not decoded: no setting asks for it.")]
+    }
+    if settings.qualityChecks { return [] }
+    let text = "Black, frozen, silent and clipped parts were not looked for: quality_checks is off."
+    return [whole(.notMeasured, .info, text)]
+  }
+
   private var damage: [Finding] {
     var found: [Finding] = []
+    let complaints = pass.complaints
     if complaints.count > 0 {
       let times = complaints.count == 1 ? "once" : "\(complaints.count) times"
       let first = complaints.first.map { ": \($0)" } ?? ""
       found.append(whole(.damaged, .problem, "ffmpeg complained \(times) while it decoded\(first)"))
     }
-    if let end = picture.end, duration - end > max(1, duration * 0.05) {
-      let places = "\(TimeText.clock(end, hasTenths: true)) of \(clock(duration))"
-      found.append(whole(.trackLength, .warning, "The picture ends at \(places)."))
-    }
-    if let soundFailure {
+    if let soundFailure = pass.soundFailure {
       found.append(whole(.damaged, .problem, "The sound could not be decoded: \(soundFailure)"))
     }
     return found
@@ -86,8 +91,10 @@ struct Findings: Sendable {
         whole(.audioTracks, .info, "\(count) sound tracks; \(source.soundName) is heard here.")
       )
     }
-    if sound.end > 0, let end = picture.end, end - sound.end > max(1, duration * 0.05) {
-      found.append(whole(.trackLength, .warning, "The sound ends at \(clock(sound.end))."))
+    if !pass.isEmpty, pass.graph.measuresSound, pass.soundFailure == nil, sound.pieces.isEmpty {
+      found.append(whole(.notMeasured, .warning, "The sound track has no sound in it."))
+    } else if !pass.isEmpty, settings.loudness, loudness == nil, pass.soundFailure == nil {
+      found.append(whole(.notMeasured, .warning, "The loudness could not be measured."))
     }
     return found
   }
@@ -100,13 +107,15 @@ struct Findings: Sendable {
         whole(
           .clipping,
           .warning,
-          "Peaks reach \(peak) dBTP, above full scale: they will be clipped."
+          "Peaks reach \(PageText.level(peak)) dBTP, above full scale: they will be clipped."
         )
       )
     }
     if let integrated = loudness.integrated, integrated > -9 || integrated < -35 {
       let word = integrated > -9 ? "loud" : "quiet"
-      found.append(whole(.loudness, .warning, "The sound is very \(word): \(integrated) LUFS."))
+      found.append(
+        whole(.loudness, .warning, "The sound is very \(word): \(PageText.level(integrated)) LUFS.")
+      )
     }
     return found
   }
@@ -176,7 +185,7 @@ struct Findings: Sendable {
     return listed + (more > 0 ? [whole(kind, .warning, "And \(more) more of these.")] : [])
   }
 
-  private func whole(
+  func whole(
     _ kind: Finding.Kind,
     _ severity: Finding.Severity,
     _ text: String
@@ -185,7 +194,7 @@ struct Findings: Sendable {
   }
 
   private func thousandth(_ seconds: Double) -> Double { (seconds * 1000).rounded() / 1000 }
-  private func clock(_ seconds: Double) -> String { TimeText.clock(seconds, hasTenths: true) }
+  func clock(_ seconds: Double) -> String { TimeText.clock(seconds, hasTenths: true) }
   private func length(_ stretch: Stretch) -> String {
     "\((min(stretch.length, duration) * 10).rounded() / 10) s"
   }

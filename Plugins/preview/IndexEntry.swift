@@ -54,7 +54,7 @@ struct IndexEntry: Sendable, Hashable, Codable {
       data-findings="\(findings)" data-kinds="\(kinds)"><a href="\(address)/\(Preview.page)">
       <span class="thumb"><img src="\(address)/\(picture)" loading="lazy" decoding="async"
       width="\(poster.width)" height="\(poster.height)" alt="">\(length)</span>
-      <span class="name"><bdi>\(title)</bdi></span></a>
+      <span class="name"><bdi>\(breaking: title)</bdi></span></a>
       <p>\(about)</p>
       <p class="made"><time datetime="\(madeAt)">\(PageText.moment(madeAt))</time></p>
       <ul class="badges" aria-label="Special">\(badges)</ul></li>

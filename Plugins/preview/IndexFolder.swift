@@ -40,8 +40,7 @@ struct IndexFolder: Sendable {
     try await thread.run {
       let own = folder.appending(Self.own)
       guard try isWanted(own) else { return [] }
-      try Directory.create(own)
-      let lock = try lock()
+      let lock = try FolderLock(in: own)
       defer { withExtendedLifetime(lock) {} }
       try sweep()
       let known = IndexMemory.read(from: own)
@@ -74,18 +73,10 @@ struct IndexFolder: Sendable {
     LocalIdentifier(name.lossyText + "/L0/001") != nil
   }
 
-  /// Waits until nobody else makes this page; the lock goes with the descriptor, however the process ends.
-  private func lock() throws(SystemError) -> FileDescriptor {
-    let path = folder.appending(Self.own).appending("lock")
-    let file = try FileDescriptor.open(path, O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o644)
-    try checked("flock", path) { flock(file.rawValue, LOCK_EX) }
-    return file
-  }
-
   /// Removes what a rebuild that was killed was writing.
   private func sweep() throws(SystemError) {
     let own = folder.appending(Self.own)
-    let kept: [BytePath] = ["lock", IndexMemory.file]
+    let kept = [FolderLock.name, IndexMemory.file]
     for entry in try Directory.entries(of: own) where !kept.contains(entry.name) {
       try DurableFile.unlink(own.appending(entry.name))
     }

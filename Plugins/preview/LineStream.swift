@@ -6,12 +6,13 @@ final class LineStream: Sendable {
   private let reader: PipeReader
   private let ended: AsyncStream<Never>
 
-  /// Takes the reading end; a line that is longer than some kilobytes is cut.
+  /// Takes the reading end; of a line that is longer the rest is left out.
   init(
     _ pipe: FileDescriptor,
+    longest: Int,
     _ take: @escaping @Sendable (String) -> Void
   ) throws(SystemError) {
-    let splitter = LineSplitter()
+    let splitter = LineSplitter(longest: longest)
     let (ended, ending) = AsyncStream<Never>.makeStream()
     self.ended = ended
     reader = try PipeReader(
@@ -33,20 +34,24 @@ final class LineStream: Sendable {
 
 /// Cuts bytes into lines.
 private final class LineSplitter: Sendable {
-  private static let longest = 16_384
+  private let longest: Int
   private let kept = Mutex<[UInt8]>([])
+
+  init(longest: Int) {
+    self.longest = longest
+  }
 
   func lines(_ bytes: [UInt8]) -> [String] {
     kept.withLock { kept in
       var lines: [String] = []
       var start = bytes.startIndex
       while let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) {
-        Self.add(bytes[start..<end], to: &kept)
+        add(bytes[start..<end], to: &kept)
         lines.append(String(decoding: kept, as: UTF8.self))
         kept.removeAll(keepingCapacity: true)
         start = end + 1
       }
-      Self.add(bytes[start...], to: &kept)
+      add(bytes[start...], to: &kept)
       return lines
     }
   }
@@ -55,7 +60,7 @@ private final class LineSplitter: Sendable {
     kept.withLock { $0.isEmpty ? nil : String(decoding: $0, as: UTF8.self) }
   }
 
-  private static func add(_ bytes: ArraySlice<UInt8>, to kept: inout [UInt8]) {
+  private func add(_ bytes: ArraySlice<UInt8>, to kept: inout [UInt8]) {
     kept += bytes.prefix(max(0, longest - kept.count))
   }
 }

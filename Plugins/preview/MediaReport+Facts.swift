@@ -1,4 +1,6 @@
 extension MediaReport {
+  private static let mostChapters = 1000
+
   /// The picture tracks, the one that is shown first.
   var videoFacts: [VideoFacts] { video.map { $0.videoFacts(of: self) } }
   var audioFacts: [AudioFacts] { audio.map(\.audioFacts) }
@@ -10,11 +12,15 @@ extension MediaReport {
   }
 
   var chapterFacts: [ChapterFacts] {
-    (chapters ?? []).compactMap { chapter in
+    (chapters ?? []).prefix(Self.mostChapters).compactMap { chapter in
       guard let start = chapter.startTime.flatMap(Double.init),
         let end = chapter.endTime.flatMap(Double.init), start.isFinite, end.isFinite
       else { return nil }
-      return ChapterFacts(title: chapter.tags?["title"], start: start, end: end)
+      return ChapterFacts(
+        title: chapter.tags?["title"].map { String($0.prefix(Self.longestTag)) },
+        start: start,
+        end: end
+      )
     }
   }
 

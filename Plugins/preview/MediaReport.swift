@@ -95,7 +95,8 @@ struct MediaReport: Sendable, Decodable {
       rotation = sideData?.lazy.compactMap(\.rotation).first
       let disposition: [String: Int]? = read(.disposition)
       isAttachedPicture = disposition?["attached_pic"] == 1
-      tags = read(.tags) ?? [:]
+      let tags: [String: String] = read(.tags) ?? [:]
+      self.tags = tags.mapValues { String($0.prefix(MediaReport.longestTag)) }
     }
   }
 
@@ -123,6 +124,9 @@ struct MediaReport: Sendable, Decodable {
       case endTime = "end_time"
     }
   }
+
+  /// Characters: more no page shows.
+  static let longestTag = 300
 
   let streams: [Stream]
   let format: Format?

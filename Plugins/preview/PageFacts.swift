@@ -26,7 +26,7 @@ struct PageFacts {
 
   private static func group(_ title: String, _ rows: [Row]) -> PageMarkup? {
     let lines = rows.compactMap { row in
-      row.value.map { "<dt>\(row.name)</dt><dd><bdi>\($0)</bdi></dd>" as PageMarkup }
+      row.value.map { "<dt>\(row.name)</dt><dd><bdi>\(breaking: $0)</bdi></dd>" as PageMarkup }
     }
     guard !lines.isEmpty else { return nil }
     return """

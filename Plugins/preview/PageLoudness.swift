@@ -42,7 +42,8 @@ struct PageLoudness {
   private var rows: PageMarkup {
     var rows: [PageMarkup] = []
     let integrated = loudness.integrated.map { "\(PageText.level($0)) LUFS" }
-    rows.append("<dt>Integrated</dt><dd>\(integrated ?? "digital silence")</dd>")
+    let none = loudness.isSilent ? "silence" : "too short or too quiet to be measured"
+    rows.append("<dt>Integrated</dt><dd>\(integrated ?? none)</dd>")
     if let range = loudness.range {
       rows.append("<dt>Range</dt><dd>\(PageText.level(range)) LU</dd>")
     }

@@ -23,6 +23,14 @@ struct PageMarkup: Sendable, Hashable, ExpressibleByStringInterpolation {
 
     mutating func appendInterpolation(_ value: String) { text += PageMarkup.escaped(value) }
 
+    /// A name, which may be broken after its low lines.
+    mutating func appendInterpolation(breaking name: String) {
+      for character in name {
+        text += PageMarkup.escaped(String(character))
+        if character == "_" { text += "<wbr>" }
+      }
+    }
+
     mutating func appendInterpolation(_ value: some FixedWidthInteger) { text += String(value) }
 
     mutating func appendInterpolation(_ piece: PageMarkup) { text += piece.text }

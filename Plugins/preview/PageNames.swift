@@ -9,7 +9,9 @@ enum PageNames {
     "cfhd": "CineForm", "theora": "Theora", "aac": "AAC", "ac3": "AC-3", "eac3": "E-AC-3",
     "opus": "Opus", "vorbis": "Vorbis", "mp3": "MP3", "mp2": "MP2", "flac": "FLAC", "alac": "ALAC",
     "amr_nb": "AMR", "dts": "DTS", "truehd": "TrueHD", "subrip": "SubRip", "mov_text": "timed text",
-    "webvtt": "WebVTT", "tmcd": "timecode", "bin_data": "data",
+    "webvtt": "WebVTT", "hdmv_pgs_subtitle": "PGS", "dvd_subtitle": "DVD subtitles",
+    "dvb_subtitle": "DVB subtitles", "ass": "ASS", "eia_608": "CEA-608", "tmcd": "timecode",
+    "bin_data": "data",
   ]
   private static let containers = [
     "mp4": "MP4", "mov": "QuickTime", "matroska": "Matroska", "webm": "WebM", "avi": "AVI",

@@ -4,7 +4,9 @@ extension PageScript {
     const still = $("still"), board = facts.storyboard, notice = $("notice");
     let video = $("video");
     let length = facts.duration > 0 ? facts.duration : board ? board.interval * board.count : 0;
-    let position = 0, wanted = null, shuttle = 0, turned = 0;
+    let position = 0, shuttle = 0, turned = 0;
+    // What was asked for and is not shown yet, and what the video is on its way to.
+    let wanted = null, asked = null;
     const watchers = [];
     const changed = () => { for (const watcher of watchers) watcher(position) };
     const address = name => `./${encodeURIComponent(name)}`;
@@ -33,11 +35,20 @@ extension PageScript {
       changed();
     };
 
+    /// One at a time: the last one that was asked for follows. The event of a seek may come when the
+    /// next is on its way already, and a seek within a seek may be lost.
+    const pursue = () => {
+      if (!video || video.seeking || wanted === null) return;
+      if (asked === wanted) { wanted = asked = null; return }
+      asked = wanted;
+      video.currentTime = wanted;
+    };
     const seek = time => {
       position = clamp(time, 0, Math.max(0, length));
       if (video) {
-        // One at a time: the last one that was asked for follows.
-        if (video.seeking) wanted = position; else video.currentTime = position;
+        wanted = position;
+        if (!video.seeking) asked = null;
+        pursue();
       } else if (board) {
         showTile(still, position);
         still.hidden = false;
@@ -90,12 +101,8 @@ extension PageScript {
         if (Number.isFinite(end) && end > 0 && !(length > end + .25)) length = end;
         changed();
       });
-      video.addEventListener("seeked", () => {
-        if (wanted === null || !video) return;
-        const next = wanted;
-        wanted = null;
-        video.currentTime = next;
-      });
+      video.addEventListener("seeked", pursue);
+      video.addEventListener("timeupdate", pursue);
       video.addEventListener("ended", () => { shuttle = 0; took(length) });
       video.addEventListener("pause", () => { if (shuttle > 0) shuttle = 0; changed() });
       video.addEventListener("error", () => useStills(

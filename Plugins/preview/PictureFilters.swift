@@ -72,7 +72,9 @@ struct PictureFilters: Sendable {
       "zscale=w=\(size.width):h=\(size.height):tin=\(transfer):pin=\(primaries):min=\(matrix)"
         + ":rin=\(range):t=linear:npl=100",
       "format=gbrpf32le", "zscale=p=bt709", "tonemap=tonemap=hable:desat=0",
-      "zscale=t=bt709:m=bt709:r=tv", "format=yuv420p",
+      // zscale refuses to halve the colours of odd sizes.
+      "zscale=t=bt709:m=bt709:r=tv",
+      size.width % 2 == 0 && size.height % 2 == 0 ? "format=yuv420p" : "format=yuv444p",
     ]
   }
 

@@ -26,7 +26,7 @@ struct PictureLook: Sendable, Hashable {
     let middle = common[common.count / 2]
     func merit(_ look: PictureLook) -> Double {
       look.entropy + min(look.high - look.low, 120) / 240 - min(look.blur, 20) / 40
-        - abs(look.brightness - middle) / 255
+        - abs(look.brightness - middle) / 510
     }
     return candidates.max { merit(looks[$0]) < merit(looks[$1]) } ?? 0
   }

@@ -65,7 +65,7 @@ struct PictureReading: Sendable, Hashable {
   private mutating func note(_ time: Double) {
     if firstTime == nil { firstTime = time }
     if let lastTime {
-      let distance = Int(((min(time - lastTime, 1e6)) * 10_000).rounded())
+      let distance = Int((min(max(time - lastTime, -1), 1e6) * 10_000).rounded())
       if distances.count < Self.mostDistances || distances[distance] != nil {
         distances[distance, default: 0] += 1
       }

@@ -21,11 +21,14 @@ struct Preview: Sendable {
 
   /// Makes it.
   ///
-  /// - Parameter progress: told the part that is done, 0 to 1, and what is being done.
+  /// - Parameters:
+  ///   - progress: told the part that is done, 0 to 1, and what is being done.
+  ///   - register: given each file that is a rendition, while nobody else can change it.
   /// - Returns: its folder, named after the asset, and what is known of it.
   /// - Throws: `ResultError`; `CancellationError`.
   func make(
-    _ progress: @Sendable (Double, String) async -> Void
+    _ progress: @Sendable (Double, String) async -> Void,
+    register: @Sendable (String, BytePath) async throws -> Void
   ) async throws -> (folder: BytePath, facts: PreviewFacts) {
     let place = PreviewFolder(
       place: settings.folder.appending(asset.localIdentifier.uuid),
@@ -35,6 +38,10 @@ struct Preview: Sendable {
       try await place.begin()
       let facts = try await work(place.temporary).make(progress)
       let page = try PreviewPage(facts: facts).html()
+      try await register("poster", place.temporary.appending(facts.poster.name))
+      if let proxy = facts.proxy, settings.registerDamaged || !facts.isDamaged {
+        try await register("proxy", place.temporary.appending(proxy.name))
+      }
       try await place.publish(
         page: Array(page.utf8),
         facts: try WireCoder.encode(facts),
@@ -76,7 +83,7 @@ struct Preview: Sendable {
         .destinationUnavailable,
         "\(error)",
         retry: .afterFix,
-        remedy: "Raise settings.cpu_factor."
+        remedy: "Raise settings.cpu_factor, or give it more memory."
       )
     }
     return refusal(.unsupportedMedia, "\(error)")
@@ -110,6 +117,12 @@ struct Preview: Sendable {
 }
 
 extension PreviewFacts {
+  /// Something is missing from the proxy, or not as it was meant: somebody should look before it is
+  /// published.
+  var isDamaged: Bool {
+    findings.contains { $0.severity == .problem && [.damaged, .proxy].contains($0.kind) }
+  }
+
   /// The names of everything but the page and the facts.
   var files: [String] {
     var names = [poster.name, contactSheet.name]

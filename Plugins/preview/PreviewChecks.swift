@@ -7,13 +7,26 @@ import Paths
 struct PreviewChecks: Sendable {
   let settings: PreviewSettings
   let ffmpeg: FFmpeg
-  let features: FFmpegFeatures
+  let features: FeatureCache
 
   func all() async -> [DestinationCheck] {
-    [program, encoder, toneMapping, font, await folder()]
+    do {
+      let features = try await features.features()
+      return [
+        program(features), encoder(features), toneMapping(features), font(features), await folder(),
+      ]
+    } catch {
+      let failed = DestinationCheck(
+        "program",
+        passed: false,
+        "\(ffmpeg.program.displayText) does not run: \(error.message)",
+        remedy: "Install the package ffmpeg anew."
+      )
+      return [failed, await folder()]
+    }
   }
 
-  private var program: DestinationCheck {
+  private func program(_ features: FFmpegFeatures) -> DestinationCheck {
     DestinationCheck(
       "program",
       passed: true,
@@ -21,7 +34,7 @@ struct PreviewChecks: Sendable {
     )
   }
 
-  private var encoder: DestinationCheck {
+  private func encoder(_ features: FFmpegFeatures) -> DestinationCheck {
     let isNeeded = settings.proxy && !features.hasX264
     return DestinationCheck(
       "encoder",
@@ -31,7 +44,7 @@ struct PreviewChecks: Sendable {
     )
   }
 
-  private var toneMapping: DestinationCheck {
+  private func toneMapping(_ features: FFmpegFeatures) -> DestinationCheck {
     DestinationCheck(
       "tone_mapping",
       passed: features.hasToneMapping,
@@ -41,7 +54,7 @@ struct PreviewChecks: Sendable {
     )
   }
 
-  private var font: DestinationCheck {
+  private func font(_ features: FFmpegFeatures) -> DestinationCheck {
     guard let font = features.font else {
       return DestinationCheck(
         "font",

@@ -18,42 +18,30 @@ struct PreviewDestination: Destination {
 
   private let settings: PreviewSettings
   private let ffmpeg: FFmpeg
-  private let features: FFmpegFeatures
+  private let features: FeatureCache
   private let index: IndexFolder
 
   init(settings: PreviewSettings, context: DestinationContext) async throws {
     self.settings = settings
-    index = IndexFolder(settings.folder)
+    let index = IndexFolder(settings.folder)
+    self.index = index
     ffmpeg = try FFmpeg(
       path: context.environmentVariable("PATH"),
       threads: settings.threads,
       niceness: settings.nice
     )
-    do {
-      // Not niced: the broker waits for the introduction, and not for long.
-      let quick = try FFmpeg(
-        path: context.environmentVariable("PATH"),
-        threads: settings.threads,
-        niceness: 0
-      )
-      features = try await FFmpegFeatures(of: quick, font: settings.font)
-    } catch let error as FFmpegFailure {
-      throw ResultError.notConfigured("\(error)", remedy: "Install the package ffmpeg anew.")
-    }
-    if settings.proxy, !features.hasX264 {
-      throw ResultError.notConfigured(
-        "this ffmpeg has no encoder libx264",
-        remedy: "Install Debian's package ffmpeg, or set settings.proxy to false."
-      )
-    }
-    // What a crash left out of the index; the standard error is the log.
-    await index.refresh { sentence in
-      let line = Array("\(sentence)\n".utf8)
-      _ = write(STDERR_FILENO, line, line.count)
+    features = FeatureCache(ffmpeg: ffmpeg, settings: settings)
+    // What a crash left out of the index, while the broker goes on; the standard error is the log.
+    Task {
+      await index.refresh { sentence in
+        let line = Array("\(sentence)\n".utf8)
+        _ = write(STDERR_FILENO, line, line.count)
+      }
     }
   }
 
   func receive(_ handoff: ReceivedHandoff, context: ReceiveContext) async throws -> Receipt {
+    let features = try await features.usable()
     var previews: [JSONValue] = []
     let count = Double(handoff.localIdentifiers.count)
     for (index, identifier) in handoff.localIdentifiers.enumerated() {
@@ -69,10 +57,11 @@ struct PreviewDestination: Destination {
       )
       let (path, facts) = try await preview.make { done, doing in
         await context.progress((Double(index) + done) / count, doing)
+      } register: { name, path in
+        try await register(name, path, of: identifier, context)
       }
-      try await register("poster", path.appending(facts.poster.name), of: identifier, context)
-      if let proxy = facts.proxy {
-        try await register("proxy", path.appending(proxy.name), of: identifier, context)
+      if facts.proxy != nil, facts.isDamaged, !settings.registerDamaged {
+        await context.log(.warning, "damage was found: the proxy is not registered as a rendition")
       }
       previews.append(.object(PreviewOutput(facts, in: path).members))
     }

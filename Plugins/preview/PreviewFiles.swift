@@ -22,9 +22,11 @@ struct ProxyFile: Sendable, Hashable, Codable {
   var hasBurntTimecode: Bool
   /// How the picture differs from the original, one sentence each: turned, deinterlaced, tone-mapped.
   var changes: [String]
+  /// Seconds; as ffprobe reads them from the finished file.
+  var duration: Double?
 
   private enum CodingKeys: String, CodingKey {
-    case name, width, height, size, changes
+    case name, width, height, size, changes, duration
     case hasAudio = "audio"
     case hasBurntTimecode = "burnt_timecode"
   }

@@ -25,7 +25,8 @@ struct PreviewFolder: Sendable {
   /// Puts the files, the facts and the page in their place.
   ///
   /// A preview that is there already (the same bytes were handed off before) gets the new files one by
-  /// one, the page last; files of the former one that this one has not are removed after that.
+  /// one, the page last; files of the former one that this one has not are removed after that. Two
+  /// destinations that do so wait for one another: the last one's files are there.
   func publish(page: [UInt8], facts: [UInt8], _ files: [String]) async throws {
     let names = files + [PreviewFacts.file, Preview.page]
     try await thread.run {
@@ -35,6 +36,8 @@ struct PreviewFolder: Sendable {
       try DurableFile.write(facts, to: temporary.appending(PreviewFacts.file), permissions: 0o644)
       try DurableFile.write(page, to: temporary.appending(Preview.page), permissions: 0o644)
       try removeAll(but: names)
+      let lock = try FolderLock(in: place.parent.appending(IndexFolder.own))
+      defer { withExtendedLifetime(lock) {} }
       do {
         try DurableFile.renameNoReplace(temporary, to: place)
       } catch let error as SystemError where error.errno == EEXIST || error.errno == EINVAL {
@@ -87,8 +90,7 @@ struct PreviewFolder: Sendable {
     let own = [DecodePass.proxy, Waveform.name, Storyboard.track]
     for entry in try Directory.entries(of: place) {
       let name = entry.name.lossyText
-      let isSheet = name.hasPrefix("storyboard") && name.hasSuffix(".jpg")
-      if (own.contains(name) || isSheet) && !kept.contains(name) {
+      if (own.contains(name) || Storyboard.isSheet(name)) && !kept.contains(name) {
         try DurableFile.unlink(place.appending(entry.name))
       }
     }

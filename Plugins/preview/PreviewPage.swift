@@ -67,7 +67,7 @@ struct PreviewPage {
     let list = items.map { "<li class=\"name\">\($0)</li>" as PageMarkup }.joined()
     return """
       <div class="head">
-      <h1><bdi>\(facts.title)</bdi></h1>
+      <h1><bdi>\(breaking: facts.title)</bdi></h1>
       <ul class="facts" aria-label="In short">\(list)</ul>
       <ul class="badges" aria-label="Special">\(badges)</ul>
       </div>

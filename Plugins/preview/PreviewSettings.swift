@@ -20,10 +20,12 @@ struct PreviewSettings: Sendable, Decodable {
   var loudness = true
   /// Black, frozen, silent and clipped stretches, damage, interlacing.
   var qualityChecks = true
+  /// Give the broker the proxy also where damage was found.
+  var registerDamaged = false
   /// Seconds of processor time for each second of video that ffmpeg may take.
   var cpuFactor = 60
   /// Added to the niceness of ffmpeg.
-  var nice = 10
+  var nice = 5
   /// Threads of ffmpeg; nil for as many as there are processors.
   var threads: Int?
   /// A font file for burnt-in times; nil for the usual ones.
@@ -40,6 +42,7 @@ struct PreviewSettings: Sendable, Decodable {
     case burnTimecode = "burn_timecode"
     case qualityChecks = "quality_checks"
     case cpuFactor = "cpu_factor"
+    case registerDamaged = "register_damaged"
   }
 
   init(from decoder: any Decoder) throws {
@@ -61,6 +64,7 @@ struct PreviewSettings: Sendable, Decodable {
     try set(&waveform, .waveform)
     try set(&loudness, .loudness)
     try set(&qualityChecks, .qualityChecks)
+    try set(&registerDamaged, .registerDamaged)
     proxyHeight = try range(.proxyHeight, 90...2160) ?? proxyHeight
     proxyQuality = try range(.proxyQuality, 0...51) ?? proxyQuality
     proxyBitrate = try range(.proxyBitrate, 50...200_000)
@@ -93,8 +97,9 @@ struct PreviewSettings: Sendable, Decodable {
         "proxy": flag(true), "proxy_height": whole(90...2160, 720),
         "proxy_crf": whole(0...51, 23), "proxy_bitrate": whole(50...200_000),
         "burn_timecode": flag(false), "storyboard": flag(true), "waveform": flag(true),
-        "loudness": flag(true), "quality_checks": flag(true), "cpu_factor": whole(1...100_000, 60),
-        "nice": whole(0...19, 10), "threads": whole(1...256),
+        "loudness": flag(true), "quality_checks": flag(true),
+        "register_damaged": flag(false), "cpu_factor": whole(1...100_000, 60),
+        "nice": whole(0...19, 5), "threads": whole(1...256),
         "font": .object(["type": .string("string")]),
       ]),
       "required": .array([.string("folder")]),

@@ -16,19 +16,20 @@ extension PreviewWork {
     source.video.isVariableFrameRate = pass.picture.isVariable
     if pass.picture.frameCount > 0 { source.video.frameCount = pass.picture.frameCount }
     let measured = pass.picture.end.map { max($0, pass.sound.end) }
-    let duration = asset.duration ?? measured ?? source.duration
+    // What a file says may be too short; that it ends too early is a finding.
+    let isLonger = measured.map {
+      Findings.isOff($0, from: source.duration ?? 0) && $0 > source.duration ?? 0
+    }
+    let duration = isLonger == true ? measured : source.duration
     let loudness =
       settings.loudness && !pass.sound.pieces.isEmpty
       ? pass.sound.loudness(of: source.soundName) : nil
     let findings = Findings(
       source: source,
-      picture: pass.picture,
-      sound: pass.sound,
-      complaints: pass.complaints,
+      pass: pass,
       duration: duration ?? 0,
       loudness: loudness,
-      settings: settings,
-      soundFailure: pass.soundFailure
+      settings: settings
     )
     var audio = source.report.audioFacts
     if settings.proxy, pass.graph.hasSound {
@@ -64,6 +65,9 @@ extension PreviewWork {
     if settings.proxy, !pass.isEmpty {
       let size = pass.graph.size
       let picture = PictureFilters(video: source.video, size: size, features: features)
+      let made = try MediaReport(
+        try await ffmpeg.probe(folder.appending(DecodePass.proxy), in: folder)
+      )
       facts.proxy = ProxyFile(
         name: DecodePass.proxy,
         width: size.width,
@@ -71,8 +75,12 @@ extension PreviewWork {
         size: try await file(DecodePass.proxy, size).size,
         hasAudio: pass.graph.hasSound,
         hasBurntTimecode: pass.graph.burnsTimecode,
-        changes: picture.changes
+        changes: picture.changes,
+        duration: made.format?.duration.flatMap(Double.init)
       )
+      if let finding = Findings.proxy(lasting: facts.proxy?.duration, of: pass) {
+        facts.findings.insert(finding, at: 0)
+      }
     }
     if let storyboard = pass.graph.storyboard, pass.tileCount > 0 {
       facts.storyboard = try await files(of: storyboard, pass.tileCount, facts.duration)
@@ -99,7 +107,8 @@ extension PreviewWork {
     _ duration: Double?
   ) async throws -> StoryboardFiles {
     // The last one may be of the moment at which the video has just ended.
-    let count = duration.map { min(count, storyboard.tiles(in: $0)) } ?? count
+    let begun = duration.map { min(count, storyboard.tiles(in: $0)) } ?? count
+    let count = min(begun, Storyboard.mostSheets * storyboard.columns * storyboard.rows)
     var sheets: [PictureFile] = []
     for number in 0..<storyboard.sheetCount(count) {
       sheets.append(try await file(Storyboard.sheet(number), storyboard.sheetSize))

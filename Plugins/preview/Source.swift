@@ -14,6 +14,8 @@ struct Source: Sendable {
   var soundTracks: [Int]
   /// Their places among the sound tracks, from 0.
   var soundPlaces: [Int]
+  /// Bytes of the file.
+  let bytes: Int64
   /// Seconds; nil where nobody knows yet.
   var duration: Double?
 
@@ -39,7 +41,15 @@ struct Source: Sendable {
         remedy: "Install an ffmpeg that knows it, or export in another codec."
       )
     }
+    let pixels = video.width.multipliedReportingOverflow(by: video.height)
+    guard !pixels.overflow, pixels.partialValue <= FFmpeg.mostPixels else {
+      throw refuse(
+        "the picture is \(video.width) × \(video.height): previews are made of up to "
+          + "\(FFmpeg.mostPixels / 1_000_000) million pixels"
+      )
+    }
     path = asset.path
+    bytes = asset.size
     self.report = report
     pictureTrack = stream.index
     self.video = video

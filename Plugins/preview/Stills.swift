@@ -53,8 +53,9 @@ struct Stills: Sendable {
   /// All pictures, at least one, on one sheet, with their times where ffmpeg can write.
   func makeContactSheet(_ name: String, of stills: [Still]) async throws -> PictureSize {
     let cell = size.scaled(toLonger: Self.cell)
-    let columns = min(stills.count, cell.width >= cell.height ? 4 : 6)
-    let rows = (stills.count + columns - 1) / columns
+    let most = cell.width >= cell.height ? 4 : 6
+    let rows = (stills.count + most - 1) / most
+    let columns = (stills.count + rows - 1) / rows
     let filters =
       ["scale=\(cell.width):\(cell.height)"] + captions(stills, cell)
       + ["tile=\(columns)x\(rows):padding=\(Self.gap):margin=\(Self.gap)"]

@@ -2,6 +2,8 @@
 struct Storyboard: Sendable, Hashable {
   static let track = "storyboard.vtt"
   private static let most = 100
+  /// Of a file that is much longer than it says.
+  static let mostSheets = 100
   private static let columnsOfFull = 10
   /// Seconds, as fractions.
   private static let intervals: [Interval] =
@@ -57,6 +59,12 @@ struct Storyboard: Sendable, Hashable {
   static let pattern = "storyboard%d.jpg"
 
   static func sheet(_ number: Int) -> String { "storyboard\(number + 1).jpg" }
+
+  /// Whether a file has the name of a sheet, and not of something of somebody else.
+  static func isSheet(_ name: String) -> Bool {
+    let digits = name.dropFirst("storyboard".count).dropLast(".jpg".count)
+    return Int(digits).map { $0 > 0 && sheet($0 - 1) == name } ?? false
+  }
 
   func sheetCount(_ tiles: Int) -> Int { (tiles + columns * rows - 1) / (columns * rows) }
 

@@ -134,6 +134,17 @@ struct PreviewIndexTests {
     }
   }
 
+  @Test("whoever does not let go of the lock is not waited for without end")
+  func lock() async throws {
+    let scratch = try Scratch()
+    let held = try FolderLock(in: scratch.out)
+    #expect(throws: SystemError.self) { try FolderLock(in: scratch.out, patience: 0.05) }
+    withExtendedLifetime(held) {}
+    let free = scratch.out.appending("free")
+    _ = try FolderLock(in: free)
+    _ = try FolderLock(in: free, patience: 0)
+  }
+
   @Test("previews that end at the same moment do not lose one another")
   func together() async throws {
     let scratch = try Scratch()

@@ -78,6 +78,8 @@ struct PreviewPartsTests {
     #expect(!reading((0..<60).map { (Double($0) / 29.97 * 1000).rounded() / 1000 }).isVariable)
     #expect(reading((0..<60).map { Double($0) * ($0 % 3 == 0 ? 0.04 : 0.041) }).isVariable)
     #expect(!reading([0]).isVariable)
+    // Absurd times are times too.
+    #expect(reading([0, -9.2e18, 9.2e18, .greatestFiniteMagnitude, 1]).frameCount == 5)
   }
 
   @Test("stretches that are open at the end end there")
@@ -97,9 +99,22 @@ struct PreviewPartsTests {
     let log = ComplaintLog()
     log.take("[h264 @ 0x55d0c8a4f900] error while decoding MB 4 0")
     log.take("[h264 @ 0x55d0c8a4f900] again")
+    #expect(!log.complaints.hasNoSpace)
+    log.take("av_interleaved_write_frame(): No space left on device")
     log.take("Conversion failed!")
-    #expect(log.complaints.count == 2)
+    #expect(log.complaints.hasNoSpace)
+    #expect(log.complaints.count == 3)
     #expect(log.complaints.first == "[h264] error while decoding MB 4 0")
-    #expect(log.complaints.reason == "[h264] again")
+    #expect(log.complaints.reason == "av_interleaved_write_frame(): No space left on device")
+  }
+
+  @Test("sheets of a storyboard are known by their names, and nothing else is taken for one")
+  func sheets() {
+    #expect(Storyboard.isSheet("storyboard1.jpg") && Storyboard.isSheet("storyboard100.jpg"))
+    for name in [
+      "storyboard.jpg", "storyboard0.jpg", "storyboard01.jpg", "storyboard-2.jpg", "x1.jpg",
+    ] {
+      #expect(!Storyboard.isSheet(name), "\(name)")
+    }
   }
 }
