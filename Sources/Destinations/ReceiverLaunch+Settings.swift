@@ -17,7 +17,7 @@ extension ReceiverLaunch {
         let text = settings[name]?.text, BytePath(text).isAbsolute
       else { continue }
       let path = BytePath(text).tidied
-      let list = format == "folder" ? "write (or its read)" : "read"
+      let list = format == "folder" ? "write" : "read"
       let reason: String
       switch plan.sight(of: path) {
       case .writable, .readOnly: continue
