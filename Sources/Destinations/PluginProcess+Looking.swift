@@ -22,11 +22,13 @@ extension PluginProcess {
       )
       answer.reason = answer.reason.map { shown($0) }
       answer.checks = answer.checks?.prefix(Self.mostChecks).map { check in
-        DestinationCheck(
+        // What its containment has kept from it only the broker knows for certain.
+        let denial = check.passed ? nil : launch.denial(in: check.detail)
+        return DestinationCheck(
           shown(check.name),
           passed: check.passed,
-          shown(check.detail),
-          remedy: check.remedy.map { shown($0) }
+          shown(check.detail) + (denial.map { "; \($0.sentence)" } ?? ""),
+          remedy: denial?.remedy ?? check.remedy.map { shown($0) }
         )
       }
       return answer

@@ -65,6 +65,8 @@ package final class PluginProcess: Sendable {
   /// Throws ``ResultError`` (effect none) if it could not be started or did not agree, and
   /// `CancellationError` after its process has been ended. Otherwise `onExit` has been called.
   package func run() async throws {
+    // Why it did not come so far is told before, where that is known.
+    defer { introduction.set(.failure(Self.gone)) }
     do {
       let (ours, theirs) = try UnixSocket.pair()
       let output = OutputLog(redaction: redaction)
@@ -186,7 +188,6 @@ package final class PluginProcess: Sendable {
   }
 
   private func conclude(_ end: PluginRun.End) async throws {
-    introduction.set(.failure(Self.gone))
     try Task.checkCancellation()
     if let exit = end.exit, !exit.hasRun {
       let reason = end.lastLine ?? "\(exit.status)"
@@ -224,7 +225,7 @@ package final class PluginProcess: Sendable {
       await callbacks.onReady(agreed)
       return nil
     } catch let error as ResultError {
-      return error
+      return error.explained(by: launch.denial(in: error.message))
     } catch PeerError.timedOut {
       return ResultError(
         .destinationUnavailable,
@@ -269,6 +270,9 @@ package final class PluginProcess: Sendable {
       configured: settings.protocolVersions,
       receiver: discovery.protocolVersions
     )
+    if let unseen = try launch.unseen(in: settings.settings, by: discovery.settingsSchema) {
+      throw unseen
+    }
     return PluginIntroduction(discovery: discovery, agreement: agreement)
   }
 }

@@ -96,7 +96,7 @@ package struct ReceiverLaunch: Sendable {
 
   // MARK: The command
 
-  private func findProgram() throws -> BytePath {
+  func findProgram() throws -> BytePath {
     let name = settings.command.first ?? ""
     let found = CommandSearch.program(
       name,
@@ -172,7 +172,7 @@ package struct ReceiverLaunch: Sendable {
     }
   }
 
-  private func containment(for program: BytePath) throws -> Containment {
+  func containment(for program: BytePath) throws -> Containment {
     var bindings = try settings.read.map { try binding($0, isWritable: false) }
     bindings.append(try binding(folders.grants, isWritable: false))
     if !host.system.shows(program) { bindings.append(try binding(program, isWritable: false)) }
@@ -194,7 +194,9 @@ package struct ReceiverLaunch: Sendable {
     } catch {
       let use = isWritable ? "write" : "read"
       throw unavailable(
-        "\(path.displayText), which it may \(use), cannot be shown: \(error.reason)"
+        error.errno == ENOENT
+          ? "\(path.displayText) in its \(use) is not there: create it, mount it, or take it out"
+          : "\(path.displayText) in its \(use) cannot be shown: \(error.reason)"
       )
     }
   }

@@ -11,7 +11,7 @@ package struct VerificationReport: Codable, Sendable {
   /// Of what was handed off.
   package var bytes: Int64
   package var assets: [VerifiedAsset]
-  /// Why there is no answer; then nothing was recorded, and the standing is `unknown`.
+  /// Why there is no answer; then the standing is `unknown`.
   @OrNull package var error: String?
 
   package init(

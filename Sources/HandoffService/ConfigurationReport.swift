@@ -86,8 +86,10 @@ package struct ConfigurationReport: Encodable, Sendable {
       if let folder = destination.inbox?.parent, try FileStatus.of(folder, following: true) == nil {
         warnings.append("\(name): \(folder.displayText) is not there; create it")
       }
-      for folder in destination.read + destination.write where try FileStatus.of(folder) == nil {
-        warnings.append("\(name): \(folder.displayText) is not there; create it")
+      for folder in destination.read + destination.write
+      where try FileStatus.of(folder, following: true) == nil {
+        let shown = folder.displayText
+        warnings.append("\(name): \(shown) in its read or write is not there; create or mount it")
       }
       if destination.transport == .http, configuration.broker.listen == nil {
         warnings.append("\(name): its receiver can read no asset, as [broker] listen is empty")

@@ -10,7 +10,9 @@ extension ControlQuestions {
   /// Has the receiver of a handoff that succeeded look again, and records what it found.
   ///
   /// It is no attempt of the handoff, and keeps none from being sent. What was found before whoever asked
-  /// has gone is recorded; after that the receiver is told that nobody waits any more.
+  /// has gone is recorded; after that the receiver is told that nobody waits any more. Where the receiver
+  /// gives no answer, that nobody knows is what was found: else it would come first in every walk, and those
+  /// with a limit would never come round.
   ///
   /// - Throws: ``ControlError``: `refused` where its receiver cannot do that, `unavailable` where it does
   ///   not run, `failed` where it gave no answer.
@@ -42,9 +44,8 @@ extension ControlQuestions {
         return try await record(found, of: handoff, delivered)
       }
     } catch let error as ResultError {
+      _ = try await recorded(.unknown, error.message, of: handoff)
       throw ControlError(.failed, "\(handoff.destination): \(error.message)", error)
-    } catch let error as LedgerError {
-      throw error.refusal
     }
   }
 
@@ -86,12 +87,8 @@ extension ControlQuestions {
     _ delivered: VerifyParameters
   ) async throws -> VerificationReport {
     let standing = VerifiedAsset.Standing.worst(of: found.map(\.standing))
-    let at = try await ledger.recordVerification(
-      of: handoff.id,
-      standing,
-      detail: found.map(Self.sentence).joined(separator: "; ")
-    )
-    changes.changed(handoff.id)
+    let sentences = found.map(Self.sentence).joined(separator: "; ")
+    let at = try await recorded(standing, sentences, of: handoff)
     return VerificationReport(
       handoffID: handoff.id.description,
       destination: handoff.destination,
@@ -101,6 +98,20 @@ extension ControlQuestions {
       bytes: delivered.assets.map(\.size).reduce(0, +),
       assets: found
     )
+  }
+
+  private func recorded(
+    _ standing: VerifiedAsset.Standing,
+    _ detail: String,
+    of handoff: Handoff
+  ) async throws -> Timestamp {
+    do {
+      let at = try await ledger.recordVerification(of: handoff.id, standing, detail: detail)
+      changes.changed(handoff.id)
+      return at
+    } catch let error as LedgerError {
+      throw error.refusal
+    }
   }
 
   private static func sentence(_ asset: VerifiedAsset) -> String {

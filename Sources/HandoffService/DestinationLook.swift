@@ -94,9 +94,28 @@ struct DestinationLook: Sendable {
         )
       )
     }
+    lines += unknownSettings(settings, introduction, who)
     let limits = settings.constraints(of: introduction).shown
     if !limits.isEmpty { lines.append(.ok("it takes: \(limits)")) }
     return lines
+  }
+
+  /// What stands in its settings and not in its schema of them is not read: a misspelt word is seen nowhere else.
+  private func unknownSettings(
+    _ settings: DestinationSettings,
+    _ introduction: PluginIntroduction,
+    _ who: String
+  ) -> [DoctorReport.Line] {
+    guard let schema = introduction.discovery.settingsSchema,
+      case .object(let known)? = schema["properties"], !known.isEmpty,
+      schema["additionalProperties"] != .bool(true), case .object(let given) = settings.settings
+    else { return [] }
+    return given.keys.filter { known[$0] == nil }.sorted().map { name in
+      .warning(
+        "settings.\(name) is no setting of \(who)",
+        mend: "correct it, or take it out; it has \(known.keys.sorted().joined(separator: ", "))"
+      )
+    }
   }
 
   private static func line(_ check: DestinationCheck) -> DoctorReport.Line {

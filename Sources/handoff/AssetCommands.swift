@@ -45,7 +45,11 @@ extension Command {
     let broker = Handoff.ID(id) == nil ? nil : await BrokerConnection.standings(configuration)
     let queries = try await LedgerQueries.open(configuration, broker: broker)
     if let handoffID = Handoff.ID(id), let handoff = try await queries.handoff(handoffID) {
-      try arguments.has("json") ? Terminal.json(handoff) : Terminal.lines(handoff)
+      if arguments.has("json") {
+        try Terminal.json(handoff)
+      } else {
+        HandoffText(handoff).lines.forEach(Terminal.out)
+      }
     } else if let identifier = LocalIdentifier(id), let asset = try await queries.asset(identifier)
     {
       try arguments.has("json") ? Terminal.json(asset) : Terminal.lines(asset)

@@ -197,8 +197,7 @@ extension Command {
       if arguments.has("json") {
         try Terminal.json(handoff)
       } else {
-        if let sentence = handoff.explanation { Terminal.out(BytePath(sentence).displayText) }
-        try Terminal.lines(handoff)
+        HandoffText(handoff).lines.forEach(Terminal.out)
       }
       return .done
     }

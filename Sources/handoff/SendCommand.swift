@@ -83,7 +83,8 @@ extension Command {
       for handoff in sent {
         let moment = handoff.publishAtLocal.map { ", not before \($0)" } ?? ""
         let line = "\(handoff.id) \(handoff.destination) \(handoff.status.rawValue)"
-        Terminal.out(line + moment)
+        let end = HandoffText.end(of: handoff).map { ": \($0)" } ?? ""
+        Terminal.out(line + moment + BytePath(end).displayText)
       }
     }
     return arguments.has("wait")

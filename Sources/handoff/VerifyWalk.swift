@@ -112,7 +112,7 @@ struct VerifyWalk {
     }
   }
 
-  /// Nothing is recorded of it: the receiver said nothing.
+  /// The receiver said nothing of it: that is recorded as `unknown`.
   private func unanswered(
     _ id: Handoff.ID,
     _ bytes: Int64,

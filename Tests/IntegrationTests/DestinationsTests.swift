@@ -54,6 +54,10 @@ struct DestinationsTests {
       let shown = try await scene.broker.json("show", ids[1])
       #expect(shown["verification"]?["standing"]?.text == "present")
       #expect(shown["status"]?.text == "succeeded")
+      let said = try await scene.broker.command(["show", ids[1]])
+      let text = String(decoding: said.output, as: UTF8.self)
+      #expect(text.contains("path") && text.contains("/shelf/present"), "\(text)")
+      #expect(text.contains("looked at again") && !text.contains("{"), "\(text)")
       let history = try await scene.broker.json("history", ids[0]).elements
       #expect(history.count { $0["event"]?.text == "verified_intact" } == 2)
       #expect(try await scene.broker.command(["audit"]).code == 0)
@@ -70,6 +74,10 @@ struct DestinationsTests {
       #expect(standings == ["unknown", "unknown", "unknown", "intact", "intact"])
       #expect(words.contains("says nothing of it") && words.contains("has it twice"))
       #expect(found[2]["error"]?.text?.contains("verify") == true)
+      // No answer was a look as well: else a walk with a limit would ask about nothing else for ever.
+      let strange = try #require(found[2]["handoff_id"]?.text)
+      let shown = try await scene.broker.json("show", BytePath(strange))
+      #expect(shown["verification"]?["standing"]?.text == "unknown", "\(shown)")
     }
   }
 

@@ -64,6 +64,60 @@ struct ReceiverDoctorTests {
     }
   }
 
+  @Test(
+    "a folder that is missing, or that containment would put elsewhere, is named with its remedy"
+  )
+  func folders() async throws {
+    guard await shell("bwrap --ro-bind / / --unshare-pid true 2>/dev/null") == 0 else {
+      return print("skipped, nothing can be contained here")
+    }
+    try await Scene.run("", starting: false) { scene in
+      let destination = { (name: String, write: String, more: String) in
+        """
+        [destination.\(name)]
+        transport = "plugin"
+        command = ["handoff-archive"]
+        write = [\(write)]
+        [destination.\(name).settings]
+        folder = "./archive"
+        \(more)
+
+        """
+      }
+      let text = Scene.configuration(
+        destinations: destination("missing", "\"archive\"", "") + destination("forgotten", "", "")
+          + destination("refused", "\"shelf\"", "layout = \"{titel}\"")
+          + destination("typo", "\"shelf\"", "laiout = \"{title}\"").replacing(
+            "./archive",
+            with: "./shelf"
+          )
+      )
+      try DurableFile.write(Array(text.utf8), to: scene.broker.config)
+      try Directory.create(scene.broker.root.appending("shelf"))
+      for isRunning in [false, true] {
+        if isRunning {
+          try await scene.broker.start()
+          _ = try await scene.broker.wait("destinations") { list in
+            list.elements.allSatisfy { $0["status"]?.text == "up" || $0["detail"]?.text != nil }
+          }
+        }
+        let (code, lines) = try await Self.lines(scene)
+        #expect(code == 1)
+        let missing = Self.texts("missing", lines)
+        #expect(missing.count == 1 && missing[0].hasPrefix("problem"), "\(missing)")
+        #expect(missing[0].contains("archive in its write is not there: create it"), "\(missing)")
+        let forgotten = Self.texts("forgotten", lines)
+        #expect(forgotten.count == 1 && forgotten[0].hasPrefix("problem"), "\(forgotten)")
+        #expect(forgotten[0].contains("add it to the destination's write"), "\(forgotten)")
+        let refused = Self.texts("refused", lines)
+        #expect(refused.count == 1 && refused[0].contains("{titel}"), "\(refused)")
+        let typo = Self.texts("typo", lines)
+        let unknown = "warning: typo: settings.laiout is no setting of archive"
+        #expect(typo.contains { $0.hasPrefix(unknown) }, "\(typo)")
+      }
+    }
+  }
+
   @Test("the other transports: a program, a server that is only connected to, a folder")
   func others() async throws {
     let server = try LoopbackServer { _ in .reply(200) }
