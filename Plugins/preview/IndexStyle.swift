@@ -63,7 +63,7 @@ enum IndexStyle {
       background: #000c; color: #fff; font-size: .75rem; font-weight: 600; line-height: 1.6
     }
     .name {
-      display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden;
+      display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; overflow: hidden;
       margin: .625rem .75rem 0; font-weight: 600; line-height: 1.35; overflow-wrap: anywhere
     }
     .card p { color: var(--quiet); font-size: .8125rem }

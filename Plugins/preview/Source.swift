@@ -41,11 +41,11 @@ struct Source: Sendable {
         remedy: "Install an ffmpeg that knows it, or export in another codec."
       )
     }
-    let pixels = video.width.multipliedReportingOverflow(by: video.height)
-    guard !pixels.overflow, pixels.partialValue <= FFmpeg.mostPixels else {
+    // ffprobe, too, keeps the bound, and then knows no size.
+    guard video.width > 0, video.height > 0 else {
       throw refuse(
-        "the picture is \(video.width) × \(video.height): previews are made of up to "
-          + "\(FFmpeg.mostPixels / 1_000_000) million pixels"
+        "the picture's size is not known, or more than \(FFmpeg.mostPixels / 1_000_000) million pixels",
+        remedy: "Export it smaller: at most 8192 × 8192."
       )
     }
     path = asset.path

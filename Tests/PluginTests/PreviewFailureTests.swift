@@ -20,6 +20,20 @@ struct PreviewFailureTests: PreviewScene {
     #expect(try previews(scratch).isEmpty)
   }
 
+  @Test("a picture that is too large is refused with the bound")
+  func tooLarge() async throws {
+    let scratch = try Scratch()
+    let file = try await video(
+      "-f lavfi -i color=red:s=8448x8192:r=1 -frames:v 1 -c:v mjpeg -pix_fmt yuvj420p",
+      duration: 1,
+      named: "big.mov",
+      in: scratch
+    )
+    let outcome = try await preview(scratch).deliver(handoff("h", [file.identifier]), file.grants)
+    #expect(outcome.failure?.code == .unsupportedMedia)
+    #expect(outcome.failure?.message.contains("67 million pixels") == true)
+  }
+
   @Test("a playlist is refused whatever its name, and what it names is not read")
   func playlists() async throws {
     let scratch = try Scratch()
