@@ -102,7 +102,7 @@ package enum SampleConfiguration {
     # waveform = true
     # loudness = true
     # quality_checks = true            # black, frozen and silent stretches, damage
-    # nice = 10                        # of ffmpeg
+    # nice = 5                         # of ffmpeg
 
     # A server with the Mastodon API. Name it in sync_publish_to above, and start the broker with the
     # token in its environment.
