@@ -1,6 +1,7 @@
 import HTTPClient
 import HandoffPluginKit
 import HandoffProtocol
+import Paths
 
 /// The steps before anything can be seen.
 extension Publication {
@@ -37,7 +38,7 @@ extension Publication {
       handoff,
       settings.words,
       type(of: platform),
-      file: asset.path.nameWithoutEnding,
+      file: asset.path.stem.lossyText,
       limits: limits.further
     )
     for change in writer.changes { await context.log(.notice, "\(handoff.id): \(change)") }

@@ -50,4 +50,17 @@ public struct GrantedAsset: Sendable {
     duration = asset.duration
     supersededBy = asset.supersededBy
   }
+
+  /// What constraints look at; see `RequestValidation`.
+  public var constrained: ConstrainedAsset {
+    ConstrainedAsset(
+      localIdentifier: localIdentifier,
+      size: size,
+      duration: duration,
+      container: container,
+      videoCodec: videoCodec,
+      width: width,
+      height: height
+    )
+  }
 }

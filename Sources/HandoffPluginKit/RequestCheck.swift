@@ -33,17 +33,3 @@ struct RequestCheck {
     return allowed && (1...128).contains(id.utf8.count) && id.utf8.first != UInt8(ascii: ".")
   }
 }
-
-extension GrantedAsset {
-  fileprivate var constrained: ConstrainedAsset {
-    ConstrainedAsset(
-      localIdentifier: localIdentifier,
-      size: size,
-      duration: duration,
-      container: container,
-      videoCodec: videoCodec,
-      width: width,
-      height: height
-    )
-  }
-}

@@ -1,3 +1,7 @@
+import HandoffTestSupport
+import LinuxSystem
+import Paths
+
 /// The part that plugins in Python have in common, before what each of them does.
 ///
 /// It has `work`, `send(message)`, `describe(call, name, capabilities)`, `messages()` until `shutdown`, a
@@ -33,4 +37,35 @@ enum PythonPlugin {
 
 
     """
+
+  /// Runs a test on a broker with some plugins of one program: a name, the mode that is its argument, further
+  /// settings of the destination.
+  ///
+  /// - Parameter more: further configuration.
+  static func run(
+    _ program: String,
+    _ plugins: [(String, String, String)],
+    more: String = "",
+    starting: Bool = true,
+    _ body: nonisolated(nonsending) (Scene) async throws -> Void
+  ) async throws {
+    try await Scene.run("", starting: false) { scene in
+      let path = scene.broker.root.appending("plugin.py")
+      try DurableFile.write(Array(program.utf8), to: path, permissions: 0o755)
+      let destinations = plugins.map { name, mode, settings in
+        """
+        [destination.\(name)]
+        transport = "plugin"
+        command = ["python3", "\(path)", "\(mode)"]
+        containment = "none"
+        \(settings)
+
+        """
+      }
+      let text = Scene.configuration(destinations: destinations.joined() + more)
+      try DurableFile.write(Array(text.utf8), to: scene.broker.config)
+      if starting { try await scene.broker.start() }
+      try await body(scene)
+    }
+  }
 }

@@ -31,24 +31,7 @@ struct ScriptedPlugin {
     more: String = "",
     _ body: nonisolated(nonsending) (Scene) async throws -> Void
   ) async throws {
-    try await Scene.run("", starting: false) { scene in
-      let program = scene.broker.root.appending("plugin.py")
-      try DurableFile.write(Array(Self.program.utf8), to: program, permissions: 0o755)
-      let destinations = plugins.map { name, mode, settings in
-        """
-        [destination.\(name)]
-        transport = "plugin"
-        command = ["python3", "\(program)", "\(mode)"]
-        containment = "none"
-        \(settings)
-
-        """
-      }
-      let text = Scene.configuration(destinations: destinations.joined() + more)
-      try DurableFile.write(Array(text.utf8), to: scene.broker.config)
-      try await scene.broker.start()
-      try await body(scene)
-    }
+    try await PythonPlugin.run(program, plugins, more: more, body)
   }
 
   private static let program =

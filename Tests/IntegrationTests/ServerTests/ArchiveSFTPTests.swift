@@ -58,22 +58,8 @@ struct SFTPServer: ArchiveServer {
       && mkdir served && { test -d /run/sshd || mkdir /run/sshd; }
       """
     )
-    let root = scene.broker.root.lossyText
-    let text = """
-      Port \(port)
-      ListenAddress 127.0.0.1
-      HostKey \(root)/host_key
-      PidFile \(root)/sshd.pid
-      AuthorizedKeysFile \(root)/authorized_keys
-      StrictModes no
-      UsePAM no
-      PasswordAuthentication no
-      PermitRootLogin yes
-      Subsystem sftp internal-sftp
-      ForceCommand internal-sftp -d \(root)/served
-
-      """
-    try DurableFile.write(Array(text.utf8), to: scene.broker.root.appending("sshd_config"))
+    let served = scene.broker.root.appending("served")
+    _ = try Loopback.writeSSHDConfiguration(scene, port, "ForceCommand internal-sftp -d \(served)")
   }
 
   func section(secret: String?) -> String {

@@ -1,5 +1,6 @@
 import Glibc
 import LinuxSystem
+import Paths
 
 /// Ports of 127.0.0.1.
 enum Loopback {
@@ -38,5 +39,33 @@ enum Loopback {
     address.sin_port = port.bigEndian
     address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
     return address
+  }
+
+  /// Writes the `sshd_config` of a server on a port that has `host_key` and `authorized_keys` beside it.
+  ///
+  /// - Returns: its path.
+  static func writeSSHDConfiguration(
+    _ scene: Scene,
+    _ port: UInt16,
+    _ more: String = ""
+  ) throws -> BytePath {
+    let root = scene.broker.root.lossyText
+    let path = scene.broker.root.appending("sshd_config")
+    let text = """
+      Port \(port)
+      ListenAddress 127.0.0.1
+      HostKey \(root)/host_key
+      PidFile \(root)/sshd.pid
+      AuthorizedKeysFile \(root)/authorized_keys
+      StrictModes no
+      UsePAM no
+      PasswordAuthentication no
+      PermitRootLogin yes
+      Subsystem sftp internal-sftp
+      \(more)
+
+      """
+    try DurableFile.write(Array(text.utf8), to: path)
+    return path
   }
 }

@@ -85,23 +85,7 @@ extension ServerTests {
         && cp client_key.pub authorized_keys
         """
       )
-      let root = scene.broker.root.lossyText
-      let path = scene.broker.root.appending("sshd_config")
-      let text = """
-        Port \(port)
-        ListenAddress 127.0.0.1
-        HostKey \(root)/host_key
-        PidFile \(root)/sshd.pid
-        AuthorizedKeysFile \(root)/authorized_keys
-        StrictModes no
-        UsePAM no
-        PasswordAuthentication no
-        PermitRootLogin yes
-        Subsystem sftp internal-sftp
-
-        """
-      try DurableFile.write(Array(text.utf8), to: path)
-      return path
+      return try Loopback.writeSSHDConfiguration(scene, port)
     }
   }
 }
