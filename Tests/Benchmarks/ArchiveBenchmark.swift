@@ -33,11 +33,13 @@ struct ArchiveBenchmark {
 
   private func compare() async throws {
     var copies: [Double] = []
+    var syncs: [Double] = []
     var digests: [Double] = []
     var archives: [Bool: [(seconds: Double, peak: Int)]] = [:]
     let target = folder.appending("copy.mov").lossyText
     for round in 0..<Self.rounds {
       copies.append(try await timed { try await Self.sh("cp '\(source.lossyText)' '\(target)'") })
+      syncs.append(try await timed { try await Self.sh("sync '\(target)'") })
       digests.append(try await timed { try await Self.sh("openssl dgst -sha256 '\(target)'") })
       try await Self.sh("rm '\(target)'; sync")
       for hasMHL in [false, true] {
@@ -46,13 +48,18 @@ struct ArchiveBenchmark {
       }
     }
     Self.tell("cp", copies)
+    Self.tell("sync of that copy", syncs)
     Self.tell("openssl dgst -sha256", digests)
     for hasMHL in [false, true] {
       let runs = archives[hasMHL] ?? []
       let name = hasMHL ? "archive with MHL" : "archive"
       Self.tell(name, runs.map(\.seconds))
-      let ratios = zip(runs, zip(copies, digests)).map { $0.seconds / ($1.0 + $1.1) }
-      Self.tell("\(name) / (cp + openssl)", ratios, unit: "")
+      let fast = zip(copies, digests).map { $0 + $1 }
+      let durable = zip(fast, syncs).map { $0 + $1 }
+      for (others, times) in [("cp + openssl", fast), ("cp + sync + openssl", durable)] {
+        let ratios = zip(runs, times).map { $0.seconds / $1 }
+        Self.tell("\(name) / (\(others))", ratios, unit: "")
+      }
       print("archive bench: \(name): at most \(runs.map(\.peak).max() ?? 0) KiB of memory")
     }
   }
