@@ -38,10 +38,15 @@ enum PythonPlugin {
 
     """
 
-  /// Runs a test on a broker with some plugins of one program: a name, the mode that is its argument, further
-  /// settings of the destination.
+  /// Runs a test on a broker with some plugins of one program.
   ///
-  /// - Parameter more: further configuration.
+  /// - Parameters:
+  ///   - program: its text.
+  ///   - plugins: for each a name, the mode that is its argument, and further settings of the destination.
+  ///   - more: further configuration.
+  ///   - starting: whether the broker is started before the test.
+  ///   - body: the test.
+  /// - Throws: what the test throws.
   static func run(
     _ program: String,
     _ plugins: [(String, String, String)],
