@@ -37,7 +37,8 @@ struct AssetIntake: Sendable {
       sources: [sighting]
     )
     // A tombstone's record counts too: what comes back is the same asset with one more sighting.
-    if let known = try await known(asset) {
+    let known = try await known(asset)
+    if let known {
       asset = known.seen(at: sighting)
       // What was derived from it went with its bytes.
       if known.status == .deleted { asset.renditions = [] }
@@ -50,8 +51,30 @@ struct AssetIntake: Sendable {
         [.assetID: asset.localIdentifier.text, .path: damaged.displayText]
       )
     }
-    try await library.writeRecord(asset)
+    do throws(LibraryError) {
+      try await library.writeRecord(asset)
+    } catch {
+      if error.code == .noSpace, known == nil, resource.method == .copied {
+        await withdraw(asset)
+      }
+      throw error
+    }
     return asset
+  }
+
+  /// Removes the copy of an import whose record the full disk did not take.
+  ///
+  /// Left there, an object that nothing names would keep the space for which its own export waits.
+  private func withdraw(_ asset: Asset) async {
+    do {
+      guard try await !ledger.isNeeded(asset.digest, besides: asset.localIdentifier) else { return }
+      try await library.removeObject(asset.digest)
+    } catch {
+      logger.warning(
+        "A copy without a record could not be removed",
+        [.sha256: asset.digest.hex, .error: "\(error)"]
+      )
+    }
   }
 
   /// The asset as its record has it, or as the ledger has it where there is no record to be read.

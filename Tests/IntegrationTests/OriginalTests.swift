@@ -12,6 +12,28 @@ struct OriginalTests {
   private static let remove = "original = \"remove\""
   private static let whenHandedOff = "\(remove)\noriginal_when = \"handed_off\""
 
+  @Test("a copy whose record finds no room is taken back, and does not hold the space it waits for")
+  func recordWithoutRoom() async throws {
+    try await withTemporaryDirectory { root in
+      // The library's two files, the copy, and then its record.
+      let broker = try RunningBroker(
+        root: root,
+        configuration: Scene.configuration(),
+        environment: ["HANDOFF_FAULT=library.write:4:errno=28"]
+      )
+      let scene = Scene(broker: broker)
+      try await broker.start()
+      try scene.write(try await Scene.video(1), to: "cut.mp4")
+      _ = try await scene.identifier(of: "cut.mp4")
+      let log = try broker.tail()
+      #expect(log.contains("no_space"))
+      // Made anew: had the first copy stayed, it would have been seen again.
+      #expect(log.contains("detail=copied"))
+      #expect(!log.contains("already_present") && !log.contains("alreadyPresent"))
+      #expect(try scene.objects().count == 1)
+    }
+  }
+
   @Test(
     "Case 72 (a): a write error late in the import leaves the original and no object",
     .timeLimit(.minutes(1))
